@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One Makefile for everything.  CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS belong to
+# the user and come last.  `make help` lists the targets; V=1 shows commands;
+# SAN=1 builds with ASan and UBSan beside the plain build; WERROR=1 is for CI.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+bindir := $(PREFIX)/bin
+datadir := $(PREFIX)/share/sameboard
+mandir := $(PREFIX)/share/man
+
+CC ?= cc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CFLAGS ?= -O2 -g
+RISCV_CC ?= riscv64-linux-gnu-gcc
+RISCV_OBJCOPY ?= riscv64-linux-gnu-objcopy
+RISCV_SIZE ?= riscv64-linux-gnu-size
+PKG_CONFIG ?= pkg-config
+
+ifeq ($(SAN),1)
+BUILD := build-san
+san_flags := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+else
+BUILD := build
+san_flags :=
+endif
+
+ifeq ($(V),1)
+Q :=
+else
+Q := @
+endif
+say = @printf '  %-8s %s\n'
+
+# ---------------------------------------------------------------- flags
+
+warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wswitch-enum
+ifeq ($(WERROR),1)
+warnings += -Werror
+endif
+lib_packages := libserialport sqlite3 libcjson libzstd
+lib_cflags := $(shell $(PKG_CONFIG) --cflags $(lib_packages) 2>/dev/null)
+lib_libs := $(shell $(PKG_CONFIG) --libs $(lib_packages) 2>/dev/null)
+check_cflags := $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
+check_libs := $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
+
+base_cppflags := -I. -I$(BUILD)/include -D_GNU_SOURCE -DSAMEBOARD_VERSION='"$(VERSION)"' \
+	-DSAMEBOARD_DATADIR='"$(datadir)"'
+host_flags = -std=c11 $(warnings) $(san_flags) $(lib_cflags) -pthread \
+	$(base_cppflags) $(CPPFLAGS) $(CFLAGS)
+# Code that also runs on a target: held to stricter conversions on the host too.
+target_warnings := $(warnings) -Wconversion
+
+# ---------------------------------------------------------------- sources
+
+programs := $(BUILD)/sameboard $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent
+
+protocol_src := $(wildcard protocol/*.c)
+agentcore_src := $(wildcard agents/core/*.c)
+posix_src := $(wildcard agents/core/posix/*.c)
+linux_src := $(wildcard agents/linux/*.c)
+baremetal_src := $(wildcard agents/baremetal/*.c) $(wildcard agents/baremetal/*.S)
+lib_src := $(protocol_src) $(agentcore_src) $(wildcard boardctl/*.c) $(wildcard db/*.c) \
+	$(filter-out harness/main.c,$(wildcard harness/*.c))
+vboard_src := $(filter-out boardctl/vboard/sdmux.c,$(wildcard boardctl/vboard/*.c))
+test_src := $(wildcard tests/check_*.c)
+test_lib_src := $(filter-out $(test_src),$(wildcard tests/*.c))
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+lib_obj := $(call obj,$(lib_src))
+libsameboard := $(BUILD)/libsameboard.a
+tests := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_src))
+
+.PHONY: all help setup demo check images install clean format format-check size
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+## all: build every host program (default)
+all: $(programs)
+
+## help: list the targets
+help:
+	@sed -n 's/^## \(.*\): \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+# Objects are rebuilt when the compiler or its flags change.
+flags_now := $(CC) $(host_flags) $(RISCV_CC)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(flags_now))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(flags_now))' >$@
+.PHONY: FORCE
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(if $(filter protocol/% agents/core/%,$<),-Wconversion) $(check_cflags) $(host_flags) -MMD -MP -c $< -o $@
+
+$(libsameboard): $(lib_obj)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+link = $(CC) $(san_flags) -pthread $(CFLAGS) $(LDFLAGS)
+
+$(BUILD)/sameboard: $(BUILD)/obj/harness/main.o $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
+
+$(BUILD)/vboard: $(call obj,$(vboard_src))
+	$(say) LD $@
+	$(Q)$(link) $^ $(LDLIBS) -o $@
+
+$(BUILD)/vboard-sdmux: $(call obj,boardctl/vboard/sdmux.c)
+	$(say) LD $@
+	$(Q)$(link) $^ $(LDLIBS) -o $@
+
+# ---------------------------------------------------------------- agents
+
+$(BUILD)/sameboard-agent: $(call obj,$(linux_src) $(posix_src)) $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ -lm $(LDLIBS) -o $@
+
+# The Linux agent of the target: one static riscv64 program.
+riscv_obj = $(patsubst %,$(BUILD)/riscv64/obj/%.o,$(basename $(1)))
+riscv_flags = -std=c11 -O2 -g $(target_warnings) -I. -D_GNU_SOURCE -DSAMEBOARD_VERSION='"$(VERSION)"' \
+	-ffunction-sections -fdata-sections -pthread
+
+$(BUILD)/riscv64/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say) CC "$< (riscv64)"
+	$(Q)$(RISCV_CC) $(riscv_flags) $(if $(filter protocol/% agents/core/%,$<),$(if $(filter agents/core/posix/%,$<),,-ffreestanding)) -MMD -MP -c $< -o $@
+
+$(BUILD)/riscv64/sameboard-agent: $(call riscv_obj,$(protocol_src) $(agentcore_src) $(posix_src) $(linux_src))
+	$(say) LD $@
+	$(Q)$(RISCV_CC) $(riscv_flags) -static -Wl,--gc-sections $^ -o $@
+
+# Bare metal: one image and its test builds, each with its own objects.
+baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick
+baremetal_flags = -std=c11 -Os -g $(target_warnings) -I. -DSAMEBOARD_VERSION='"$(VERSION)"' -ffreestanding -fno-builtin \
+	-nostdlib -fno-pic -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -ffunction-sections -fdata-sections \
+	-fno-stack-protector -fno-asynchronous-unwind-tables
+
+define baremetal_build
+$(BUILD)/baremetal/$(1)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(say) CC "$$< ($(1))"
+	$$(Q)$$(RISCV_CC) $$(baremetal_flags) $(2) -MMD -MP -c $$< -o $$@
+$(BUILD)/baremetal/$(1)/%.o: %.S $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(say) AS "$$< ($(1))"
+	$$(Q)$$(RISCV_CC) $$(baremetal_flags) $(2) -MMD -MP -c $$< -o $$@
+$(BUILD)/baremetal/$(1).elf: $$(patsubst %,$(BUILD)/baremetal/$(1)/%.o,$$(basename $$(protocol_src) $$(agentcore_src) $$(baremetal_src))) agents/baremetal/baremetal.ld
+	$$(say) LD $$@
+	$$(Q)$$(RISCV_CC) $$(baremetal_flags) -static -Wl,--gc-sections -Wl,--build-id=none -Wl,-T,agents/baremetal/baremetal.ld $$(filter %.o,$$^) -lgcc -o $$@
+$(BUILD)/baremetal/$(1).bin: $(BUILD)/baremetal/$(1).elf
+	$$(Q)$$(RISCV_OBJCOPY) -O binary $$< $$@
+endef
+$(eval $(call baremetal_build,baremetal,))
+$(eval $(call baremetal_build,dead-timer,-DTEST_BUILD_DEAD_TIMER))
+$(eval $(call baremetal_build,chatter,-DTEST_BUILD_CHATTER))
+$(eval $(call baremetal_build,watchdog-left-on,-DTEST_BUILD_WATCHDOG_LEFT_ON))
+$(eval $(call baremetal_build,long-tick,-DTEST_BUILD_LONG_TICK))
+
+target_payloads := $(BUILD)/riscv64/sameboard-agent \
+	$(patsubst %,$(BUILD)/baremetal/%.bin,$(baremetal_variants))
+
+## agents: build the agents for the targets
+.PHONY: agents
+agents: $(target_payloads)
+
+## images: build the card images of the virtual panel (cached outside the tree)
+images: $(target_payloads)
+	$(Q)ci/images/build $(abspath build)
+
+# ---------------------------------------------------------------- tests
+
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,$(posix_src)) $(libsameboard)
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
+
+## setup: install what is missing (Debian 12)
+setup:
+	$(Q)ci/setup
+
+## demo: set up, build, and run the main job on the virtual panel
+demo:
+	$(Q)ci/setup
+	$(Q)$(MAKE) --no-print-directory all images
+	$(Q)ci/demo
+
+## check: set up, build, and run all tests (SAN=1: with sanitizers)
+check:
+	$(Q)ci/setup
+	$(Q)$(MAKE) --no-print-directory all agents images
+	$(Q)$(MAKE) --no-print-directory check-built
+
+.PHONY: check-built
+check-built: $(programs) $(tests)
+	$(Q)BUILD=$(BUILD) tests/run $(tests)
+
+## size: print what the code for the target weighs
+size: agents
+	$(Q)$(RISCV_SIZE) -t $(call riscv_obj,$(protocol_src)) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent
+
+## format: run clang-format over the sources
+format:
+	$(Q)clang-format -i $(shell git ls-files '*.c' '*.h')
+format-check:
+	$(Q)clang-format --dry-run --Werror $(shell git ls-files '*.c' '*.h')
+
+## install: install programs, suites and man pages (PREFIX, DESTDIR)
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/schema $(DESTDIR)$(mandir)/man1
+	install -m 755 $(BUILD)/sameboard $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
+	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
+	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
+	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1
+
+## clean: remove what was built in the tree (the cache stays)
+clean:
+	rm -rf build build-san
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
