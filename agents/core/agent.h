@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent: what one port of it must bring, and how to start it.
+ *
+ * A port fills a struct agent_port (it may embed it as the first member of its
+ * own struct), hands over one arena and calls agent_run().  The core owns the
+ * wire protocol, the windows and the benches that need nothing but the port's
+ * clock: floor, wake.idle, clock.audit, sleep.check, reference.  The port adds
+ * its own benches in a table.  The core is freestanding C11: no allocation, no
+ * stdio, no static state; it may be started twice in one process.  It needs
+ * memcpy, memset, memmove and memcmp, as every freestanding compiler does.
+ *
+ * Threads: agent_run() and all operations are called from one thread, which is
+ * also the measuring thread of the core's benches: the port gives it its
+ * measuring priority (H) before agent_run().
+ */
+#ifndef AGENTS_CORE_AGENT_H
+#define AGENTS_CORE_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agents/core/text.h"
+#include "agents/core/window.h"
+
+struct agent_port;
+
+/* What runs below the measured thread; numbers are the wire's. */
+enum agent_load {
+	AGENT_LOAD_IDLE = 0,
+	AGENT_LOAD_CPU = 1,
+};
+
+/* Where a release grid is tied to the system's clock. */
+struct agent_anchor {
+	uint64_t release_counts; /* the chosen instant, in the future; the earlier end */
+	uint64_t bracket_counts; /* how far the instant may lie after release_counts */
+	uint64_t tick_counts;	 /* granularity of the clock, 0 when not known */
+};
+
+struct agent_port_ops {
+	/*
+	 * Up to `capacity` bytes from the console, waiting at most timeout_ms
+	 * for the first: the number, 0 after the time, negative when the
+	 * console is gone.  No timeout may be kept by wall clock.
+	 */
+	int (*console_read)(
+		struct agent_port *port, uint8_t *data, size_t capacity, uint32_t timeout_ms);
+	/*
+	 * All bytes, raw; returns 0 when they have left the UART as well as can
+	 * be known (FIFO and shift register empty), negative when they cannot.
+	 */
+	int (*console_write)(struct agent_port *port, const uint8_t *data, size_t size);
+
+	/*
+	 * Choose the start of a release grid at least lead_counts from now, on
+	 * a tick of the sleeping clock, and remember how counts translate to
+	 * that clock until the next anchor.
+	 */
+	void (*anchor)(struct agent_port *port, uint64_t lead_counts, struct agent_anchor *anchor);
+	/*
+	 * Block until the counter reaches `deadline_counts` by the system's own
+	 * timed wait (absolute; at once when it has passed).  Returns the first
+	 * counter reading after the wake-up.  Valid after anchor().
+	 */
+	uint64_t (*wait_until)(struct agent_port *port, uint64_t deadline_counts);
+	/*
+	 * The system's own timed sleep: must return no earlier and is allowed
+	 * to never return when the timer is dead (the host keeps a deadline).
+	 */
+	void (*sleep_ms)(struct agent_port *port, uint32_t ms);
+	/* The system's clock in ns, as an application sees it (tick-based where it is). */
+	uint64_t (*clock_ns)(struct agent_port *port);
+
+	/* A load below the measured thread.  NULL or negative: unsupported. */
+	int (*load_start)(struct agent_port *port, enum agent_load load);
+	/* Ends it; the work it did since load_mark(), in rounds of its loop. */
+	void (*load_stop)(struct agent_port *port);
+	/* Rounds of work done by the load so far. */
+	uint64_t (*load_work)(struct agent_port *port);
+
+	/*
+	 * Quiet the console and remember all per-window counters; afterwards
+	 * put the console back and write the differences as `key=value` lines
+	 * (see PROTOCOL.md: interrupts, ticks, page_faults, context_switches,
+	 * uart_rx, uart_tx, kernel_messages; `unknown` where it is).
+	 */
+	void (*window_begin)(struct agent_port *port, struct window *window);
+	void (*window_end)(struct agent_port *port, struct window *window);
+
+	/* Facts of system and build, `key=value` lines (see PROTOCOL.md). */
+	void (*facts)(struct agent_port *port, struct text *text);
+};
+
+struct agent_port {
+	const struct agent_port_ops *ops;
+	uint64_t counter_rate_hz;    /* read from the system, never assumed */
+	const char *system;	     /* "linux", "baremetal", "nuttx", "rtsmart" */
+	const char *version;	     /* of the system, e.g. "6.12.117" */
+	const char *mode;	     /* row flag: "M-flat", "S-flat", "U+MMU thread" */
+	const struct bench *benches; /* the port's own rows */
+	size_t bench_count;
+	void *arena; /* at least AGENT_ARENA_MIN bytes, at most 4 GiB */
+	size_t arena_size;
+};
+
+#define AGENT_ARENA_MIN (64u * 1024)
+
+/*
+ * One row of the catalogue.  The core's rows come first; a port's row with the
+ * same id replaces the core's.  Ids are the decimal numbers of the catalogue
+ * (B42 is 42).
+ */
+struct bench {
+	uint8_t id;
+	const char *name;
+	const char *unsupported; /* the reason, or NULL when it runs here */
+	uint8_t load;		 /* enum agent_load this row always has, else the plan's */
+	/* Add series (window->samples at least) and touch all memory; 0 or negative error. */
+	int (*prepare)(struct window *window);
+	/* Without settle and floors, in ms. */
+	uint32_t (*estimate_ms)(const struct window *window);
+	/*
+	 * Warm up, measure, store.  No system call but those measured.  0, or
+	 * negative with the reason in window->failure.
+	 */
+	int (*run)(struct window *window);
+};
+
+/* Why agent_run() came back. */
+enum agent_end {
+	AGENT_END_QUIT = 0,    /* the host said QUIT: give the console back */
+	AGENT_END_SILENT = 1,  /* 600 s without a valid frame */
+	AGENT_END_CONSOLE = 2, /* the console is gone */
+	AGENT_END_ARENA = 3,   /* arena smaller than AGENT_ARENA_MIN or no rate: a port's bug */
+};
+
+/*
+ * Serve the host until it quits: one HELLO unasked, then only answers.  All
+ * state lives in the port's arena.
+ */
+enum agent_end agent_run(struct agent_port *port);
+
+#endif
