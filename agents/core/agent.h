@@ -23,14 +23,10 @@
 
 #include "agents/core/text.h"
 #include "agents/core/window.h"
+#include "protocol/message.h"
+#include "protocol/wire_error.h"
 
 struct agent_port;
-
-/* What runs below the measured thread; numbers are the wire's. */
-enum agent_load {
-	AGENT_LOAD_IDLE = 0,
-	AGENT_LOAD_CPU = 1,
-};
 
 /* Where a release grid is tied to the system's clock. */
 struct agent_anchor {
@@ -72,10 +68,15 @@ struct agent_port_ops {
 	void (*sleep_ms)(struct agent_port *port, uint32_t ms);
 	/* The system's clock in ns, as an application sees it (tick-based where it is). */
 	uint64_t (*clock_ns)(struct agent_port *port);
+	/* Counts since the system started, for HELLO; NULL: the counter itself. */
+	uint64_t (*uptime_counts)(struct agent_port *port);
 
-	/* A load below the measured thread.  NULL or negative: unsupported. */
-	int (*load_start)(struct agent_port *port, enum agent_load load);
-	/* Ends it; the work it did since load_mark(), in rounds of its loop. */
+	/*
+	 * A load below the measured thread.  NULL: this system has none.  The
+	 * result is 0 or a negative enum wire_error.
+	 */
+	int (*load_start)(struct agent_port *port, enum message_load load);
+	/* Ends the load and waits until it is gone. */
 	void (*load_stop)(struct agent_port *port);
 	/* Rounds of work done by the load so far. */
 	uint64_t (*load_work)(struct agent_port *port);
@@ -116,14 +117,15 @@ struct bench {
 	uint8_t id;
 	const char *name;
 	const char *unsupported; /* the reason, or NULL when it runs here */
-	uint8_t load;		 /* enum agent_load this row always has, else the plan's */
-	/* Add series (window->samples at least) and touch all memory; 0 or negative error. */
+	uint8_t load;		 /* enum message_load this row always has, else the plan's */
+	/* Add series (window->samples at least) and touch all memory; 0 or negative enum
+	 * wire_error. */
 	int (*prepare)(struct window *window);
 	/* Without settle and floors, in ms. */
 	uint32_t (*estimate_ms)(const struct window *window);
 	/*
-	 * Warm up, measure, store.  No system call but those measured.  0, or
-	 * negative with the reason in window->failure.
+	 * Warm up, measure, store.  No system call but those measured.  0, or a
+	 * negative enum wire_error with the reason in window->failure.
 	 */
 	int (*run)(struct window *window);
 };

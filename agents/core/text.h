@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text in a buffer of the caller's: facts, counters and the catalogue are made
- * of lines `key=value`.  Nothing is terminated by NUL; what does not fit is
- * left out line by line and `truncated` says so.
+ * of lines `key=value`.  Nothing is terminated by NUL.  From the first
+ * line that does not fit on, lines are left out whole and `truncated` says so.
  */
 #ifndef AGENTS_CORE_TEXT_H
 #define AGENTS_CORE_TEXT_H
@@ -15,6 +15,7 @@ struct text {
 	char *data;
 	uint32_t size;
 	uint32_t capacity;
+	uint32_t line; /* where the unfinished line begins */
 	bool truncated;
 };
 

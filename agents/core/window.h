@@ -3,7 +3,7 @@
  * A measurement window on the target: its plan, and its series in the arena.
  * Everything is allocated and touched when the window is armed; while it runs,
  * storing a sample is a bounded store and nothing else.  Functions return 0 or
- * a negative enum message_error as pinned in protocol/PROTOCOL.md.  One thread
+ * a negative enum wire_error.  One thread
  * uses a window at a time; a bench that samples in several threads lets each
  * own its series and joins them before it returns.
  */
@@ -38,7 +38,7 @@ void *arena_take(struct arena *arena, size_t size);
 struct window_plan {
 	uint16_t window;
 	uint8_t bench;
-	uint8_t load; /* enum agent_load */
+	uint8_t load; /* enum message_load */
 	uint32_t n;
 	uint32_t period_us;
 	uint32_t settle_ms;
@@ -47,9 +47,9 @@ struct window_plan {
 	bool arbitrary_phase;
 };
 
-struct series {
+struct window_series {
 	const char *name; /* static text */
-	uint8_t kind;	  /* enum message_kind: i32 counts, u64 stamps, text */
+	uint8_t kind;	  /* enum series_kind */
 	uint32_t capacity;
 	uint32_t count;	  /* values stored; for text, bytes */
 	uint32_t clipped; /* values that did not fit an int32 */
@@ -61,26 +61,29 @@ struct window {
 	const struct bench *bench;
 	struct arena *arena;
 	struct window_plan plan;
-	struct series series[WINDOW_SERIES_MAX];
+	struct window_series series[WINDOW_SERIES_MAX];
 	uint16_t series_count;
-	struct series *floor_before;
-	struct series *floor_after;
-	struct series *cold;	/* NULL when the bench asked for none */
-	struct series *samples; /* the main series, set by the bench's prepare */
-	struct series *counters_series;
+	struct window_series *floor_before;
+	struct window_series *floor_after;
+	struct window_series *cold;    /* NULL when the bench asked for none */
+	struct window_series *samples; /* the main series, set by the bench's prepare */
+	struct window_series *counters_series;
 	struct text counters;	       /* `key=value` lines, any time but between releases */
 	void *bench_data;	       /* the bench's own, from the arena, set by prepare */
+	uint64_t start_counts;	       /* when it began, after the settling */
+	uint64_t end_counts;	       /* when it ended */
 	char failure[WINDOW_NOTE_MAX]; /* why run failed, NUL-terminated */
 };
 
 /*
  * A new series of `capacity` values, touched beforehand.  NULL when the arena
- * or the table is full; prepare then returns -MESSAGE_ERROR_TOO_LARGE.
+ * or the table is full; prepare then returns
+ * WIRE_ERROR_NO_MEMORY.
  * `name` must outlive the window.
  */
-struct series *window_add_counts(struct window *window, const char *name, uint32_t capacity);
-struct series *window_add_stamps(struct window *window, const char *name, uint32_t capacity);
-struct series *window_add_text(struct window *window, const char *name, uint32_t capacity);
+struct window_series *window_add_counts(struct window *window, const char *name, uint32_t capacity);
+struct window_series *window_add_stamps(struct window *window, const char *name, uint32_t capacity);
+struct window_series *window_add_text(struct window *window, const char *name, uint32_t capacity);
 
 /* Warm-up operations before n samples: min(1000, n/5). */
 uint32_t window_cold_count(const struct window *window);
@@ -103,10 +106,10 @@ uint32_t window_estimate_ms(const struct window *window);
 int window_run(struct window *window);
 
 /* The bytes of a series as they go over the wire. */
-uint32_t series_size(const struct series *series);
+uint32_t window_series_size(const struct window_series *series);
 
 /* Store one value: int32 saturating, with `clipped` counted; never beyond capacity. */
-static inline void series_store_counts(struct series *series, int64_t value)
+static inline void window_store_counts(struct window_series *series, int64_t value)
 {
 	if (series->count >= series->capacity)
 		return;
@@ -120,7 +123,7 @@ static inline void series_store_counts(struct series *series, int64_t value)
 	((int32_t *)series->data)[series->count++] = (int32_t)value;
 }
 
-static inline void series_store_stamp(struct series *series, uint64_t value)
+static inline void window_store_stamp(struct window_series *series, uint64_t value)
 {
 	if (series->count < series->capacity)
 		((uint64_t *)series->data)[series->count++] = value;
