@@ -100,7 +100,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 
 $(libsameboard): $(lib_obj)
 	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 link = $(CC) $(san_flags) -pthread $(CFLAGS) $(LDFLAGS)
 
