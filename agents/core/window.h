@@ -57,7 +57,7 @@ struct window_series {
 };
 
 struct window {
-	const struct agent_port *port;
+	struct agent_port *port;
 	const struct bench *bench;
 	struct arena *arena;
 	struct window_plan plan;
@@ -89,7 +89,7 @@ struct window_series *window_add_text(struct window *window, const char *name, u
 uint32_t window_cold_count(const struct window *window);
 
 /* Start from nothing: the arena's mark is where the window's memory begins. */
-void window_init(struct window *window, const struct agent_port *port, struct arena *arena,
+void window_init(struct window *window, struct agent_port *port, struct arena *arena,
 	const struct window_plan *plan, const struct bench *bench);
 
 /* ARM: the common series and the bench's own. */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows this build has: the core's own, then the port's; a port's row
+ * replaces the core's of the same id.
+ */
+#ifndef AGENTS_CORE_CATALOGUE_H
+#define AGENTS_CORE_CATALOGUE_H
+
+#include "agents/core/agent.h"
+
+/* The row of that id, supported or not; NULL when there is none. */
+const struct bench *catalogue_find(const struct agent_port *port, uint8_t id);
+
+/* All rows, a line each in order of id: `id name ok` or `id name unsupported reason`. */
+void catalogue_write(const struct agent_port *port, struct text *text);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/core/window.h"
+
+#include "agents/core/agent.h"
+#include "agents/core/counter.h"
+#include "agents/core/floor.h"
+#include "protocol/series.h"
+
+#define ARENA_ALIGN 64u
+#define COLD_MAX    1000u
+
+void *arena_take(struct arena *arena, size_t size)
+{
+	size_t misaligned = ((uintptr_t)arena->base + arena->used) % ARENA_ALIGN;
+	size_t skip = misaligned ? ARENA_ALIGN - misaligned : 0;
+	uint8_t *memory;
+
+	if (skip > arena->size - arena->used || size > arena->size - arena->used - skip)
+		return NULL;
+	memory = arena->base + arena->used + skip;
+	arena->used += skip + size;
+	/* Written, not only reserved: no page may fault inside the window. */
+	for (size_t i = 0; i < size; i++)
+		((volatile uint8_t *)memory)[i] = 0;
+	return memory;
+}
+
+static struct window_series *add_series(
+	struct window *window, const char *name, uint8_t kind, uint32_t capacity)
+{
+	size_t width = series_kind_size(kind);
+	struct window_series *series = &window->series[window->series_count];
+
+	if (window->series_count == WINDOW_SERIES_MAX || capacity > SIZE_MAX / width)
+		return NULL;
+	series->data = arena_take(window->arena, capacity * width);
+	if (!series->data)
+		return NULL;
+	series->name = name;
+	series->kind = kind;
+	series->capacity = capacity;
+	series->count = 0;
+	series->clipped = 0;
+	window->series_count++;
+	return series;
+}
+
+struct window_series *window_add_counts(struct window *window, const char *name, uint32_t capacity)
+{
+	return add_series(window, name, SERIES_KIND_COUNTS, capacity);
+}
+
+struct window_series *window_add_stamps(struct window *window, const char *name, uint32_t capacity)
+{
+	return add_series(window, name, SERIES_KIND_STAMPS, capacity);
+}
+
+struct window_series *window_add_text(struct window *window, const char *name, uint32_t capacity)
+{
+	return add_series(window, name, SERIES_KIND_TEXT, capacity);
+}
+
+uint32_t window_series_size(const struct window_series *series)
+{
+	return series->count * (uint32_t)series_kind_size(series->kind);
+}
+
+uint32_t window_cold_count(const struct window *window)
+{
+	uint32_t fifth = window->plan.n / 5;
+
+	return fifth < COLD_MAX ? fifth : COLD_MAX;
+}
+
+void window_init(struct window *window, struct agent_port *port, struct arena *arena,
+	const struct window_plan *plan, const struct bench *bench)
+{
+	*window = (struct window){.port = port, .arena = arena, .plan = *plan, .bench = bench};
+	if (bench->load)
+		window->plan.load = bench->load;
+}
+
+int window_prepare(struct window *window)
+{
+	const struct agent_port_ops *ops = window->port->ops;
+
+	if (window->plan.load > MESSAGE_LOAD_CPU)
+		return WIRE_ERROR_BAD_RANGE;
+	if (window->plan.load != MESSAGE_LOAD_IDLE && !ops->load_start)
+		return WIRE_ERROR_UNSUPPORTED;
+	window->floor_before = window_add_counts(window, "floor.before", WINDOW_FLOOR_SAMPLES);
+	window->floor_after = window_add_counts(window, "floor.after", WINDOW_FLOOR_SAMPLES);
+	window->counters_series = window_add_text(window, "counters", WINDOW_COUNTERS_SIZE);
+	if (!window->floor_before || !window->floor_after || !window->counters_series)
+		return WIRE_ERROR_NO_MEMORY;
+	text_init(&window->counters, window->counters_series->data, WINDOW_COUNTERS_SIZE);
+	return window->bench->prepare(window);
+}
+
+uint32_t window_estimate_ms(const struct window *window)
+{
+	uint64_t estimate = (uint64_t)window->plan.settle_ms + window->bench->estimate_ms(window);
+
+	return estimate > UINT32_MAX ? UINT32_MAX : (uint32_t)estimate;
+}
+
+static void put_plan(struct window *window)
+{
+	struct text *counters = &window->counters;
+
+	text_put(counters, "bench", window->bench->name);
+	text_put(counters, "mode", window->port->mode);
+	text_put_u64(counters, "counter_rate_hz", window->port->counter_rate_hz);
+	text_put_u64(counters, "n", window->plan.n);
+	text_put_u64(counters, "seed", window->plan.seed);
+	text_put_u64(counters, "settle_ms", window->plan.settle_ms);
+	text_put(counters, "load", window->plan.load == MESSAGE_LOAD_CPU ? "cpu" : "idle");
+}
+
+static void put_result(struct window *window, int status)
+{
+	struct text *counters = &window->counters;
+
+	text_put_u64(counters, "window_counts", window->end_counts - window->start_counts);
+	if (status) {
+		text_put(counters, "failure",
+			window->failure[0] ? window->failure : wire_error_name(status));
+	}
+	window->counters_series->count = counters->size;
+}
+
+/* The window itself: nothing here but the floors, the bench and the port's counters. */
+static int measure(struct window *window)
+{
+	const struct agent_port_ops *ops = window->port->ops;
+	bool loaded = window->plan.load != MESSAGE_LOAD_IDLE;
+	uint64_t work = 0;
+	uint64_t since;
+	int status;
+
+	ops->window_begin(window->port, window);
+	window->start_counts = counter_read();
+	floor_sample(window->floor_before);
+	since = counter_read();
+	if (loaded)
+		work = ops->load_work(window->port);
+	status = window->bench->run(window);
+	if (loaded)
+		work = ops->load_work(window->port) - work;
+	since = counter_read() - since;
+	floor_sample(window->floor_after);
+	window->end_counts = counter_read();
+	ops->window_end(window->port, window);
+	if (loaded) {
+		text_put_u64(&window->counters, "load_rounds", work);
+		text_put_u64(&window->counters, "load_counts", since);
+	}
+	return status;
+}
+
+int window_run(struct window *window)
+{
+	const struct agent_port_ops *ops = window->port->ops;
+	int status = 0;
+
+	put_plan(window);
+	if (window->plan.load != MESSAGE_LOAD_IDLE)
+		status = ops->load_start(window->port, (enum message_load)window->plan.load);
+	if (status == 0) {
+		ops->sleep_ms(window->port, window->plan.settle_ms);
+		status = measure(window);
+		if (window->plan.load != MESSAGE_LOAD_IDLE)
+			ops->load_stop(window->port);
+	}
+	put_result(window, status);
+	return status;
+}
