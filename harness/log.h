@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The only place that prints.  Results go to stdout, progress and errors to
+ * stderr; progress is silent under --quiet.  One thread.
+ */
+#ifndef SAMEBOARD_HARNESS_LOG_H
+#define SAMEBOARD_HARNESS_LOG_H
+
+#include <stdbool.h>
+
+/* No progress lines from now on (errors still come). */
+void log_set_quiet(bool quiet);
+
+/* "sameboard: ..." and a newline on stderr. */
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A progress line on stderr, with the seconds since the program started. */
+void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Text of a result on stdout, exactly as given. */
+void log_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* 0, or -EIO when stdout could not take all results (a full disk, a closed pipe). */
+int log_flush(void);
+
+#endif

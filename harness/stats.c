@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/stats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	double p;
+} quantiles[STATS_QUANTILES] = {
+	[STATS_P50] = {"p50", 0.50},
+	[STATS_P90] = {"p90", 0.90},
+	[STATS_P95] = {"p95", 0.95},
+	[STATS_P99] = {"p99", 0.99},
+	[STATS_P999] = {"p99.9", 0.999},
+	[STATS_P9999] = {"p99.99", 0.9999},
+};
+
+static int compare_counts(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* ceil(p n), with p n taken as exact where binary fractions are a hair off. */
+static size_t rank_of(double p, size_t n)
+{
+	size_t rank = (size_t)ceil(p * (double)n - 1e-9 * (double)n);
+
+	return rank < 1 ? 1 : rank > n ? n : rank;
+}
+
+static int32_t *sorted_copy(const int32_t *samples, size_t count)
+{
+	int32_t *copy = malloc(count * sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, samples, count * sizeof(*copy));
+	qsort(copy, count, sizeof(*copy), compare_counts);
+	return copy;
+}
+
+int stats_summarise(
+	const int32_t *samples, size_t count, uint64_t period_counts, struct stats_summary *summary)
+{
+	int32_t *sorted;
+	double mean = 0, squares = 0;
+
+	memset(summary, 0, sizeof(*summary));
+	if (count == 0)
+		return -EINVAL;
+	sorted = sorted_copy(samples, count);
+	if (!sorted)
+		return -ENOMEM;
+	summary->n = count;
+	summary->min = sorted[0];
+	summary->max = sorted[count - 1];
+	for (size_t i = 0; i < count; i++) {
+		double delta = samples[i] - mean;
+
+		mean += delta / (double)(i + 1);
+		squares += delta * (samples[i] - mean);
+		summary->early += samples[i] < 0;
+		summary->missed +=
+			period_counts && samples[i] >= 0 && (uint64_t)samples[i] >= period_counts;
+	}
+	while (samples[summary->max_index] != summary->max)
+		summary->max_index++;
+	summary->mean = mean;
+	summary->sd = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+	for (int q = 0; q < STATS_QUANTILES; q++)
+		summary->quantiles[q] = sorted[rank_of(quantiles[q].p, count) - 1];
+	free(sorted);
+	return 0;
+}
+
+const char *stats_quantile_name(enum stats_quantile quantile)
+{
+	return quantiles[quantile].name;
+}
+
+double stats_quantile_p(enum stats_quantile quantile)
+{
+	return quantiles[quantile].p;
+}
+
+int stats_quantile_find(const char *name)
+{
+	for (int q = 0; q < STATS_QUANTILES; q++)
+		if (strcmp(quantiles[q].name, name) == 0)
+			return q;
+	return -EINVAL;
+}
+
+int stats_quantile_is_few(enum stats_quantile quantile, size_t n)
+{
+	return (double)n * (1 - quantiles[quantile].p) < 10 - 1e-9;
+}
+
+double stats_median(double *values, size_t count)
+{
+	if (count == 0)
+		return NAN;
+	qsort(values, count, sizeof(*values), compare_doubles);
+	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+int32_t stats_median_counts(const int32_t *samples, size_t count)
+{
+	int32_t *sorted, median;
+
+	if (count == 0)
+		return 0;
+	sorted = sorted_copy(samples, count);
+	if (!sorted)
+		return -1;
+	median = sorted[rank_of(0.5, count) - 1];
+	free(sorted);
+	return median;
+}
