@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/baremetal/bench.h"
+
+#include "agents/baremetal/timer.h"
+#include "agents/core/counter.h"
+#include "agents/core/grid.h"
+
+#define PERIOD_DEFAULT_US 1000u
+#define PERIOD_MAX_US	  10000000u
+#define LEAD_MS		  20u
+
+struct split {
+	struct window_series *isr;
+	struct window_series *thread;
+};
+
+static int split_prepare(struct window *window)
+{
+	struct split *split = arena_take(window->arena, 2 * sizeof(*split));
+
+	if (window->plan.period_us == 0)
+		window->plan.period_us = PERIOD_DEFAULT_US;
+	if (window->plan.period_us > PERIOD_MAX_US)
+		return WIRE_ERROR_BAD_RANGE;
+	if (!split)
+		return WIRE_ERROR_NO_MEMORY;
+	split[0].isr = window_add_counts(window, "cold", window_cold_count(window));
+	split[0].thread = window_add_counts(window, "cold.thread", window_cold_count(window));
+	split[1].isr = window_add_counts(window, "isr", window->plan.n);
+	split[1].thread = window_add_counts(window, "thread", window->plan.n);
+	window->bench_data = split;
+	window->cold = split[0].isr;
+	window->samples = split[1].isr;
+	return split[0].isr && split[0].thread && split[1].isr && split[1].thread
+		       ? 0
+		       : WIRE_ERROR_NO_MEMORY;
+}
+
+static uint32_t split_estimate_ms(const struct window *window)
+{
+	uint64_t releases = (uint64_t)window->plan.n + window_cold_count(window);
+	uint64_t estimate = releases * window->plan.period_us / 1000 + 4 * LEAD_MS;
+
+	return estimate > UINT32_MAX ? UINT32_MAX : (uint32_t)estimate;
+}
+
+static void split_run_grid(struct window *window, const struct split *split, struct grid *grid)
+{
+	struct agent_port *port = window->port;
+	struct timer_wake wake = {.thread = counter_read()};
+	struct agent_anchor anchor;
+
+	port->ops->anchor(port, counter_scale(LEAD_MS, port->counter_rate_hz, 1000), &anchor);
+	grid_init(grid, anchor.release_counts, window->plan.period_us, port->counter_rate_hz);
+	if (window->plan.arbitrary_phase)
+		grid->next += grid_phase(window->plan.seed, grid->whole);
+	while (split->isr->count < split->isr->capacity) {
+		uint64_t release = grid_next(grid, wake.thread);
+
+		/* A release that has passed is programmed too: its interrupt comes at once. */
+		timer_sleep_until(release, &wake);
+		window_store_counts(split->isr, grid_judge(grid, release, wake.isr));
+		window_store_counts(split->thread, (int64_t)(wake.thread - wake.isr));
+	}
+}
+
+static int split_run(struct window *window)
+{
+	const struct split *split = window->bench_data;
+	struct text *counters = &window->counters;
+	struct grid cold;
+	struct grid grid;
+
+	split_run_grid(window, &split[0], &cold);
+	split_run_grid(window, &split[1], &grid);
+	text_put(counters, "phase", window->plan.arbitrary_phase ? "arbitrary" : "aligned");
+	text_put_u64(counters, "phase_counts",
+		window->plan.arbitrary_phase ? grid_phase(window->plan.seed, grid.whole) : 0);
+	text_put_u64(counters, "period_us", window->plan.period_us);
+	text_put_u64(counters, "period_counts", grid.whole);
+	text_put_u64(counters, "bracket_counts", 0);
+	text_put_u64(counters, "tick_counts", timer_get_period());
+	text_put_u64(counters, "missed", grid.missed);
+	text_put_u64(counters, "early", grid.early);
+	text_put_u64(counters, "back_to_back", grid.back_to_back);
+	text_put_u64(counters, "cold_missed", cold.missed);
+	return 0;
+}
+
+static const char no_threads[] = "no threads";
+
+const struct bench bench_table[] = {
+	{.id = 2, .name = "wake.cpu", .unsupported = no_threads},
+	{
+		.id = 5,
+		.name = "irq.split",
+		.prepare = split_prepare,
+		.estimate_ms = split_estimate_ms,
+		.run = split_run,
+	},
+	{.id = 11, .name = "mutex.pair", .unsupported = no_threads},
+	{.id = 20, .name = "sem.handoff", .unsupported = no_threads},
+	{.id = 22, .name = "mutex.handoff", .unsupported = no_threads},
+	{.id = 30, .name = "thread.create", .unsupported = no_threads},
+};
+
+const size_t bench_table_size = sizeof(bench_table) / sizeof(bench_table[0]);

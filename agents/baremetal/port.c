@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/baremetal/port.h"
+
+#include "agents/baremetal/bench.h"
+#include "agents/baremetal/console.h"
+#include "agents/baremetal/cpu.h"
+#include "agents/baremetal/sbi.h"
+#include "agents/baremetal/testbuild.h"
+#include "agents/baremetal/timer.h"
+#include "agents/baremetal/trap.h"
+#include "agents/core/counter.h"
+
+static int port_console_read(
+	struct agent_port *port, uint8_t *data, size_t capacity, uint32_t timeout_ms)
+{
+	uint64_t deadline = counter_read() + counter_scale(timeout_ms, port->counter_rate_hz, 1000);
+	size_t size;
+
+	testbuild_enter_service();
+	for (;;) {
+		cpu_close_interrupts();
+		size = uart_read(data, capacity);
+		if (size > 0 || counter_read() >= deadline)
+			break;
+		timer_wait_interrupt(deadline);
+	}
+	cpu_open_interrupts();
+	return (int)size;
+}
+
+static int port_console_write(struct agent_port *port, const uint8_t *data, size_t size)
+{
+	(void)port;
+	uart_write(data, size);
+	return 0;
+}
+
+static void port_anchor(struct agent_port *port, uint64_t lead_counts, struct agent_anchor *anchor)
+{
+	uint64_t period = timer_get_period();
+	uint64_t release = timer_get_next_tick();
+	uint64_t earliest = counter_read() + lead_counts;
+
+	(void)port;
+	while (release < earliest)
+		release += period;
+	/* The compare value itself, so nothing is left to guess. */
+	*anchor = (struct agent_anchor){
+		.release_counts = release, .bracket_counts = 0, .tick_counts = period};
+}
+
+static uint64_t port_wait_until(struct agent_port *port, uint64_t deadline_counts)
+{
+	struct timer_wake wake;
+	uint64_t now = counter_read();
+
+	(void)port;
+	if (now >= deadline_counts)
+		return now;
+	timer_sleep_until(deadline_counts, &wake);
+	return wake.thread;
+}
+
+static void port_sleep_ms(struct agent_port *port, uint32_t ms)
+{
+	(void)port;
+	/* By the tick, as the OS clock goes: what reads it then reads it just after it moved. */
+	if (ms > 0)
+		timer_sleep_ticks((uint64_t)ms * 1000 / TIMER_TICK_US);
+}
+
+static uint64_t port_clock_ns(struct agent_port *port)
+{
+	(void)port;
+	return timer_get_ticks() * TIMER_TICK_US * 1000;
+}
+
+static uint64_t port_uptime_counts(struct agent_port *port)
+{
+	return counter_read() - ((struct baremetal_port *)port)->machine->entry_counts;
+}
+
+static void port_window_begin(struct agent_port *port, struct window *window)
+{
+	struct baremetal_port *self = (struct baremetal_port *)port;
+
+	(void)window;
+	self->begin.lines = console_count_lines();
+	self->begin.uart = uart_get_counts();
+	self->begin.interrupts = trap_count_interrupts();
+	self->begin.ticks = timer_get_ticks();
+}
+
+static void port_window_end(struct agent_port *port, struct window *window)
+{
+	const struct port_snapshot *begin = &((struct baremetal_port *)port)->begin;
+	struct text *counters = &window->counters;
+	struct uart_counts uart;
+	uint64_t ticks = timer_get_ticks();
+	uint64_t interrupts = trap_count_interrupts();
+
+	uart = uart_get_counts();
+	text_put_u64(counters, "interrupts", interrupts - begin->interrupts);
+	text_put_u64(counters, "ticks", ticks - begin->ticks);
+	/* Nothing here can page or switch: a fault ends the system. */
+	text_put_u64(counters, "page_faults", 0);
+	text_put_u64(counters, "context_switches", 0);
+	text_put_u64(counters, "uart_rx", uart.received - begin->uart.received);
+	text_put_u64(counters, "uart_tx", uart.sent - begin->uart.sent);
+	text_put_u64(counters, "uart_overruns", uart.overruns - begin->uart.overruns);
+	text_put_u64(counters, "kernel_messages", console_count_lines() - begin->lines);
+}
+
+static void port_put_watchdog(const struct machine *machine, struct text *text)
+{
+	if (!machine->board->watchdogs[0])
+		text_put(text, "watchdog", "none");
+	else if (machine->watchdogs_running)
+		text_put(text, "watchdog", "was running, stopped at entry");
+	else
+		text_put(text, "watchdog", "was off at entry");
+}
+
+static void port_facts(struct agent_port *port, struct text *text)
+{
+	const struct machine *machine = ((struct baremetal_port *)port)->machine;
+
+	text_put(text, "platform", machine->board->compatible);
+	text_put(text, "protection", "S-flat");
+	text_put(text, "address_space", "single, MMU off");
+	text_put(text, "scheduler", "none");
+	text_put(text, "preemption", "none");
+	text_put_u64(text, "tick_us", TIMER_TICK_US);
+	text_put_u64(text, "tick_counts", timer_get_period());
+	text_put(text, "timer_path", "SBI set_timer");
+	text_put(text, "wake_path", "wfi, interrupt, main loop");
+	text_put(text, "clocksource", "ticks");
+	text_put_u64(text, "uptime_at_entry_us",
+		counter_scale(machine->entry_counts, 1000000, machine->counter_rate_hz));
+	port_put_watchdog(machine, text);
+	text_put_u64(text, "hart", machine->hart);
+	text_put_u64(text, "memory_bytes", machine->memory_size);
+	text_put_u64(text, "arena_bytes", port->arena_size);
+	text_put_u64(text, "uart_clock_hz", machine->uart_clock_hz);
+	text_put_u64(text, "sbi_implementation", sbi_get_implementation());
+	text_put_u64(text, "sbi_version", sbi_get_version());
+	text_put_u64(text, "sbi_time", (uint64_t)sbi_probe_extension(SBI_EXTENSION_TIME));
+	text_put(text, "build.compiler", "gcc " __VERSION__);
+	text_put(text, "build.flags", BAREMETAL_FLAGS);
+#ifdef TESTBUILD_NAME
+	text_put(text, "build.test", TESTBUILD_NAME);
+#endif
+}
+
+static const struct agent_port_ops port_ops = {
+	.console_read = port_console_read,
+	.console_write = port_console_write,
+	.anchor = port_anchor,
+	.wait_until = port_wait_until,
+	.sleep_ms = port_sleep_ms,
+	.clock_ns = port_clock_ns,
+	.uptime_counts = port_uptime_counts,
+	.window_begin = port_window_begin,
+	.window_end = port_window_end,
+	.facts = port_facts,
+};
+
+void port_init(
+	struct baremetal_port *port, const struct machine *machine, void *arena, size_t arena_size)
+{
+	*port = (struct baremetal_port){
+		.agent =
+			{
+				.ops = &port_ops,
+				.counter_rate_hz = machine->counter_rate_hz,
+				.system = "baremetal",
+				.version = SAMEBOARD_VERSION,
+				.mode = "S-flat",
+				.benches = bench_table,
+				.bench_count = bench_table_size,
+				.arena = arena,
+				.arena_size = arena_size,
+			},
+		.machine = machine,
+	};
+}

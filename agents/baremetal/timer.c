@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/baremetal/timer.h"
+
+#include "agents/baremetal/cpu.h"
+#include "agents/baremetal/sbi.h"
+#include "agents/baremetal/testbuild.h"
+#include "agents/core/counter.h"
+
+#define TIMER_NEVER UINT64_MAX
+
+static struct {
+	uint64_t period;
+	volatile uint64_t next_tick;
+	volatile uint64_t ticks;
+	volatile uint64_t deadline; /* TIMER_NEVER once it has been met */
+	volatile uint64_t met;	    /* entry of the interrupt that met it */
+	volatile uint64_t interrupts;
+} timer;
+
+static void timer_program(void)
+{
+	uint64_t tick = timer.next_tick;
+	uint64_t deadline = timer.deadline;
+
+	sbi_set_timer(deadline < tick ? deadline : tick);
+}
+
+void timer_init(uint64_t rate_hz)
+{
+	timer.period = testbuild_stretch_tick(counter_scale(TIMER_TICK_US, rate_hz, 1000000));
+	timer.deadline = TIMER_NEVER;
+	timer.next_tick = counter_read() + timer.period;
+	timer_program();
+	cpu_enable_source(CPU_SIE_TIMER);
+}
+
+uint64_t timer_get_ticks(void)
+{
+	return timer.ticks;
+}
+
+uint64_t timer_get_next_tick(void)
+{
+	return timer.next_tick;
+}
+
+uint64_t timer_get_period(void)
+{
+	return timer.period;
+}
+
+uint64_t timer_get_interrupts(void)
+{
+	return timer.interrupts;
+}
+
+void timer_sleep_until(uint64_t deadline_counts, struct timer_wake *wake)
+{
+	cpu_close_interrupts();
+	timer.deadline = deadline_counts;
+	timer_program();
+	while (timer.deadline != TIMER_NEVER) {
+		cpu_wait();
+		cpu_open_interrupts();
+		wake->thread = counter_read();
+		cpu_close_interrupts();
+	}
+	wake->isr = timer.met;
+	cpu_open_interrupts();
+}
+
+void timer_sleep_ticks(uint64_t ticks)
+{
+	/* The tick that is under way is not a whole one. */
+	uint64_t last = timer.ticks + ticks + 1;
+
+	while (timer.ticks < last) {
+		cpu_close_interrupts();
+		if (timer.ticks < last)
+			cpu_wait();
+		cpu_open_interrupts();
+	}
+}
+
+void timer_wait_interrupt(uint64_t deadline_counts)
+{
+	timer.deadline = deadline_counts;
+	timer_program();
+	cpu_wait();
+	timer.deadline = TIMER_NEVER;
+	cpu_open_interrupts();
+}
+
+void timer_handle_interrupt(uint64_t entry_counts)
+{
+	timer.interrupts = timer.interrupts + 1;
+	if (timer.deadline <= entry_counts) {
+		timer.deadline = TIMER_NEVER;
+		timer.met = entry_counts;
+	}
+	while (timer.next_tick <= entry_counts) {
+		timer.next_tick = timer.next_tick + timer.period;
+		timer.ticks = timer.ticks + 1;
+		testbuild_tick(timer.ticks);
+	}
+	timer_program();
+}
