@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "boardctl/link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boardctl/drivers.h"
+#include "boardctl/monotonic.h"
+
+#define DEFAULT_BAUD	115200u
+#define REOPEN_PAUSE_US 100000u
+
+/* What link_error() answers without a handle: only memory can be the reason. */
+static const char no_memory[] = "out of memory";
+
+static int copy_string(const char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
+static int copy_config(struct link_config *to, const struct link_config *from)
+{
+	*to = *from;
+	to->driver = to->path = to->usb = to->usb_serial = to->usb_path = NULL;
+	if (copy_string(&to->driver, from->driver) || copy_string(&to->path, from->path) ||
+		copy_string(&to->usb, from->usb) ||
+		copy_string(&to->usb_serial, from->usb_serial) ||
+		copy_string(&to->usb_path, from->usb_path))
+		return -ENOMEM;
+	return 0;
+}
+
+static void free_config(struct link_config *config)
+{
+	free((char *)config->driver);
+	free((char *)config->path);
+	free((char *)config->usb);
+	free((char *)config->usb_serial);
+	free((char *)config->usb_path);
+}
+
+static int open_port(struct link *link)
+{
+	int ret = link->driver->resolve(
+		&link->config, link->path, sizeof(link->path), link->error, sizeof(link->error));
+
+	if (ret)
+		return ret;
+	ret = link->driver->open(link);
+	link->is_open = !ret;
+	return ret;
+}
+
+int link_open(struct link **out, const struct link_config *config)
+{
+	char error[FAIL_TEXT_SIZE] = "";
+	const struct link_driver *driver = drivers_find_link(config->driver, error, sizeof(error));
+	struct link *link = calloc(1, driver ? driver->instance_size : sizeof(*link));
+
+	*out = link;
+	if (!link)
+		return -ENOMEM;
+	if (!driver)
+		return fail_format(link->error, sizeof(link->error), -EINVAL, "%s", error);
+	if (copy_config(&link->config, config))
+		return fail_format(link->error, sizeof(link->error), -ENOMEM, no_memory);
+	link->driver = driver;
+	link->baud = config->baud ? config->baud : DEFAULT_BAUD;
+	return open_port(link);
+}
+
+void link_close(struct link *link)
+{
+	if (!link)
+		return;
+	if (link->is_open)
+		link->driver->close(link);
+	free_config(&link->config);
+	free(link);
+}
+
+const char *link_error(const struct link *link)
+{
+	return link ? link->error : no_memory;
+}
+
+const char *link_path(const struct link *link)
+{
+	return link->path;
+}
+
+int link_resolve(
+	const struct link_config *config, char *path, size_t size, char *error, size_t error_size)
+{
+	const struct link_driver *driver = drivers_find_link(config->driver, error, error_size);
+
+	if (size)
+		path[0] = '\0';
+	if (!driver)
+		return -EINVAL;
+	return driver->resolve(config, path, size, error, error_size);
+}
+
+void link_set_tap(struct link *link, const struct link_tap *tap)
+{
+	link->tap = tap ? *tap : (struct link_tap){.see = NULL};
+}
+
+static void show_tap(
+	struct link *link, enum link_direction direction, const void *data, size_t size)
+{
+	if (link->tap.see && size)
+		link->tap.see(link->tap.ctx, direction, monotonic_get_us(), data, size);
+}
+
+static int check_open(struct link *link)
+{
+	if (link->is_open)
+		return 0;
+	return fail_format(
+		link->error, sizeof(link->error), -ENODEV, "port %s is not open", link->path);
+}
+
+ssize_t link_read(struct link *link, void *buffer, size_t size, unsigned timeout_ms)
+{
+	ssize_t got = check_open(link);
+
+	if (got)
+		return got;
+	got = link->driver->read(link, buffer, size, timeout_ms);
+	if (got > 0)
+		show_tap(link, LINK_DIRECTION_RX, buffer, (size_t)got);
+	return got;
+}
+
+int link_write(struct link *link, const void *data, size_t size)
+{
+	uint64_t start_us = monotonic_get_us();
+	int ret = check_open(link);
+
+	if (ret || !size)
+		return ret;
+	ret = link->driver->write(link, data, size);
+	if (ret)
+		return ret;
+	ret = link->driver->drain(link);
+	if (ret)
+		return ret;
+	/* A USB adapter and a pty say "sent" while bytes still wait in them. */
+	monotonic_sleep_until_us(start_us + (uint64_t)size * 10u * 1000000u / link->baud + 1u);
+	show_tap(link, LINK_DIRECTION_TX, data, size);
+	return 0;
+}
+
+int link_set_baud(struct link *link, uint32_t baud)
+{
+	int ret = check_open(link);
+
+	if (ret)
+		return ret;
+	if (!baud)
+		return fail_format(link->error, sizeof(link->error), -EINVAL, "rate of 0 baud");
+	ret = link->driver->set_baud(link, baud);
+	if (!ret)
+		link->baud = baud;
+	return ret;
+}
+
+uint32_t link_get_baud(const struct link *link)
+{
+	return link->baud;
+}
+
+int link_break(struct link *link, bool on)
+{
+	int ret = check_open(link);
+
+	if (ret)
+		return ret;
+	if (!link->driver->set_break)
+		return fail_format(link->error, sizeof(link->error), -ENOTSUP,
+			"the %s driver cannot hold a break", link->driver->name);
+	return link->driver->set_break(link, on);
+}
+
+int link_flush(struct link *link)
+{
+	int ret = check_open(link);
+
+	return ret ? ret : link->driver->flush(link);
+}
+
+int link_reopen(struct link *link, unsigned timeout_ms)
+{
+	uint64_t deadline_us = monotonic_get_us() + (uint64_t)timeout_ms * 1000u;
+	int ret;
+
+	if (!link->driver)
+		return -EINVAL;
+	if (link->is_open)
+		link->driver->close(link);
+	link->is_open = false;
+	while ((ret = open_port(link))) {
+		uint64_t now_us = monotonic_get_us();
+
+		if (now_us >= deadline_us)
+			return ret;
+		monotonic_sleep_until_us(now_us + REOPEN_PAUSE_US);
+	}
+	return 0;
+}
