@@ -84,13 +84,13 @@ struct agent_port_ops {
 	/*
 	 * Quiet the console and remember all per-window counters; afterwards
 	 * put the console back and write the differences as `key=value` lines
-	 * (see PROTOCOL.md: interrupts, ticks, page_faults, context_switches,
+	 * (interrupts, ticks, page_faults, context_switches,
 	 * uart_rx, uart_tx, kernel_messages; `unknown` where it is).
 	 */
 	void (*window_begin)(struct agent_port *port, struct window *window);
 	void (*window_end)(struct agent_port *port, struct window *window);
 
-	/* Facts of system and build, `key=value` lines (see PROTOCOL.md). */
+	/* Facts of system and build, `key=value` lines; keys are a-z 0-9 . _ - . */
 	void (*facts)(struct agent_port *port, struct text *text);
 };
 
@@ -102,15 +102,16 @@ struct agent_port {
 	const char *mode;	     /* row flag: "M-flat", "S-flat", "U+MMU thread" */
 	const struct bench *benches; /* the port's own rows */
 	size_t bench_count;
-	void *arena; /* at least AGENT_ARENA_MIN bytes, at most 4 GiB */
+	uint32_t silence_limit_s; /* end after that long without a valid frame: 600; 0 = never */
+	void *arena;		  /* at least AGENT_ARENA_MIN bytes, at most 4 GiB */
 	size_t arena_size;
 };
 
 #define AGENT_ARENA_MIN (64u * 1024)
 
 /*
- * One row of the catalogue.  The core's rows come first; a port's row with the
- * same id replaces the core's.  Ids are the decimal numbers of the catalogue
+ * One row of the catalogue.  A port's row with the same id replaces the
+ * core's.  Ids are the decimal numbers of the catalogue
  * (B42 is 42).
  */
 struct bench {
@@ -133,7 +134,7 @@ struct bench {
 /* Why agent_run() came back. */
 enum agent_end {
 	AGENT_END_QUIT = 0,    /* the host said QUIT: give the console back */
-	AGENT_END_SILENT = 1,  /* 600 s without a valid frame */
+	AGENT_END_SILENT = 1,  /* silence_limit_s without a valid frame */
 	AGENT_END_CONSOLE = 2, /* the console is gone */
 	AGENT_END_ARENA = 3,   /* arena smaller than AGENT_ARENA_MIN or no rate: a port's bug */
 };

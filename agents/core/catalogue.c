@@ -72,7 +72,7 @@ void catalogue_write(const struct agent_port *port, struct text *text)
 		text_append_u64(text, id);
 		text_append(text, " ");
 		text_append(text, bench->name);
-		text_append(text, bench->unsupported ? " unsupported " : " ok");
+		text_append(text, bench->unsupported ? " unsupported " : " supported");
 		if (bench->unsupported)
 			text_append(text, bench->unsupported);
 		text_end_line(text);

@@ -11,7 +11,7 @@
 /* The row of that id, supported or not; NULL when there is none. */
 const struct bench *catalogue_find(const struct agent_port *port, uint8_t id);
 
-/* All rows, a line each in order of id: `id name ok` or `id name unsupported reason`. */
+/* All rows, a line each in order of id: `id name supported` or `id name unsupported reason`. */
 void catalogue_write(const struct agent_port *port, struct text *text);
 
 #endif

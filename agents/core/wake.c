@@ -13,8 +13,12 @@ int wake_prepare(struct window *window)
 {
 	if (window->plan.period_us == 0)
 		window->plan.period_us = PERIOD_DEFAULT_US;
-	if (window->plan.period_us > PERIOD_MAX_US)
+	if (window->plan.n == 0)
 		return WIRE_ERROR_BAD_RANGE;
+	if (window->plan.period_us > PERIOD_MAX_US) {
+		window->refused = window->plan.period_us;
+		return WIRE_ERROR_BAD_RANGE;
+	}
 	window->cold = window_add_counts(window, "cold", window_cold_count(window));
 	window->samples = window_add_counts(window, "latency", window->plan.n);
 	return window->cold && window->samples ? 0 : WIRE_ERROR_NO_MEMORY;

@@ -84,8 +84,10 @@ int window_prepare(struct window *window)
 {
 	const struct agent_port_ops *ops = window->port->ops;
 
-	if (window->plan.load > MESSAGE_LOAD_CPU)
+	if (window->plan.load > MESSAGE_LOAD_CPU) {
+		window->refused = window->plan.load;
 		return WIRE_ERROR_BAD_RANGE;
+	}
 	if (window->plan.load != MESSAGE_LOAD_IDLE && !ops->load_start)
 		return WIRE_ERROR_UNSUPPORTED;
 	window->floor_before = window_add_counts(window, "floor.before", WINDOW_FLOOR_SAMPLES);

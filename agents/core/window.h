@@ -72,6 +72,7 @@ struct window {
 	void *bench_data;	       /* the bench's own, from the arena, set by prepare */
 	uint64_t start_counts;	       /* when it began, after the settling */
 	uint64_t end_counts;	       /* when it ended */
+	uint32_t refused;	       /* the offending value when prepare says BAD_RANGE */
 	char failure[WINDOW_NOTE_MAX]; /* why run failed, NUL-terminated */
 };
 
