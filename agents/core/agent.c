@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/core/agent.h"
 
-#include "agents/core/catalogue.h"
+#include "agents/core/benches.h"
 #include "agents/core/counter.h"
 #include "protocol/crc32c.h"
 #include "protocol/frame.h"
@@ -206,7 +206,7 @@ static int handle_catalog(struct agent *agent)
 {
 	if (!is_repeated(agent) || agent->catalogue.size == 0) {
 		text_init(&agent->catalogue, agent->catalogue_data, sizeof(agent->catalogue_data));
-		catalogue_write(agent->port, &agent->catalogue);
+		benches_write(agent->port, &agent->catalogue);
 	}
 	return answer_listed(agent, MESSAGE_CATALOGED, &agent->catalogue);
 }
@@ -267,7 +267,7 @@ static int refuse_arm(struct agent *agent, const struct bench *bench, int status
 
 static int arm_window(struct agent *agent, const struct message_arm *arm)
 {
-	const struct bench *bench = catalogue_find(agent->port, arm->bench);
+	const struct bench *bench = benches_find(agent->port, arm->bench);
 	int status;
 
 	if (arm->window == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/core/catalogue.h"
+#include "agents/core/benches.h"
 
 #include "agents/core/audit.h"
 #include "agents/core/floor.h"
@@ -53,7 +53,7 @@ static const struct bench *find(const struct bench *benches, size_t count, uint8
 	return NULL;
 }
 
-const struct bench *catalogue_find(const struct agent_port *port, uint8_t id)
+const struct bench *benches_find(const struct agent_port *port, uint8_t id)
 {
 	const struct bench *bench = find(port->benches, port->bench_count, id);
 
@@ -62,10 +62,10 @@ const struct bench *catalogue_find(const struct agent_port *port, uint8_t id)
 	return find(core_benches, sizeof(core_benches) / sizeof(core_benches[0]), id);
 }
 
-void catalogue_write(const struct agent_port *port, struct text *text)
+void benches_write(const struct agent_port *port, struct text *text)
 {
 	for (unsigned int id = 0; id <= UINT8_MAX; id++) {
-		const struct bench *bench = catalogue_find(port, (uint8_t)id);
+		const struct bench *bench = benches_find(port, (uint8_t)id);
 
 		if (!bench)
 			continue;

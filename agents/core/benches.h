@@ -3,15 +3,15 @@
  * The rows this build has: the core's own, then the port's; a port's row
  * replaces the core's of the same id.
  */
-#ifndef AGENTS_CORE_CATALOGUE_H
-#define AGENTS_CORE_CATALOGUE_H
+#ifndef AGENTS_CORE_BENCHES_H
+#define AGENTS_CORE_BENCHES_H
 
 #include "agents/core/agent.h"
 
 /* The row of that id, supported or not; NULL when there is none. */
-const struct bench *catalogue_find(const struct agent_port *port, uint8_t id);
+const struct bench *benches_find(const struct agent_port *port, uint8_t id);
 
 /* All rows, a line each in order of id: `id name supported` or `id name unsupported reason`. */
-void catalogue_write(const struct agent_port *port, struct text *text);
+void benches_write(const struct agent_port *port, struct text *text);
 
 #endif
