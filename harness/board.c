@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int board_fail(struct board *board, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int board_fail(struct board *board, int error, const char *format, ...)
+{
+	int length =
+		snprintf(board->error, sizeof(board->error), "board %s: ", board->config->name);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(board->error + length, sizeof(board->error) - (size_t)length, format, args);
+	va_end(args);
+	return error;
+}
+
+const char *board_error(const struct board *board)
+{
+	return board->error;
+}
+
+/* ------------------------------------------------------------------- lock */
+
+/*
+ * One lock a console port, not a board's name: two lab files may name one
+ * board differently.  The port by its identity: numbers of ports change.
+ */
+static int find_lock_path(const struct lab_board *config, char *path, size_t size)
+{
+	const char *fixed = getenv("SAMEBOARD_STATE"), *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+	const struct link_config *port = &config->console;
+	char dir[PATH_MAX], identity[PATH_MAX], hex[SHA256_HEX_SIZE];
+	int length;
+
+	snprintf(identity, sizeof(identity), "%s|%s|%s|%s", port->path ? port->path : "",
+		port->usb ? port->usb : "", port->usb_serial ? port->usb_serial : "",
+		port->usb_path ? port->usb_path : "");
+	if (sha256_buffer(identity, strlen(identity), hex) != 0)
+		return -ENOMEM;
+	if (fixed && *fixed)
+		length = snprintf(dir, sizeof(dir), "%s/", fixed);
+	else if (state && *state)
+		length = snprintf(dir, sizeof(dir), "%s/sameboard/", state);
+	else
+		length = snprintf(dir, sizeof(dir), "%s/.local/state/sameboard/", home ? home : "");
+	if (length < 0 || (size_t)length >= sizeof(dir))
+		return -ENAMETOOLONG;
+	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(dir, 0777); /* what is wrong shows when the lock is opened */
+		*slash = '/';
+	}
+	length = snprintf(path, size, "%sboard-%.16s.lock", dir, hex);
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+static void read_holder(int fd, char *text, size_t size)
+{
+	ssize_t got = pread(fd, text, size - 1, 0);
+
+	text[got > 0 ? got : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+}
+
+void board_get_holder(const struct lab_board *config, char *text, size_t size)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	text[0] = '\0';
+	if (find_lock_path(config, path, sizeof(path)) != 0)
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+		read_holder(fd, text, size);
+	close(fd);
+}
+
+static int take_lock(struct board *board, const char *what)
+{
+	char holder[128], path[PATH_MAX];
+	int rc = find_lock_path(board->config, path, sizeof(path));
+
+	if (rc != 0)
+		return board_fail(board, rc, "the path of its lock is too long");
+	board->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (board->lock < 0)
+		return board_fail(
+			board, -errno, "cannot open the lock %s: %s", path, strerror(errno));
+	if (flock(board->lock, LOCK_EX | LOCK_NB) != 0) {
+		read_holder(board->lock, holder, sizeof(holder));
+		return board_fail(
+			board, -EBUSY, "in use by %s", holder[0] ? holder : "another process");
+	}
+	snprintf(holder, sizeof(holder), "pid %d (%s)\n", (int)getpid(), what);
+	if (ftruncate(board->lock, 0) != 0 ||
+		pwrite(board->lock, holder, strlen(holder), 0) != (ssize_t)strlen(holder))
+		return board_fail(
+			board, -errno, "cannot write the lock %s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* ------------------------------------------------------------ open, close */
+
+static int refuse_shared_port(struct board *board)
+{
+	char console[PATH_MAX], relay[PATH_MAX], ignored[256];
+
+	if (link_resolve(&board->config->console, console, sizeof(console), ignored,
+		    sizeof(ignored)) != 0 ||
+		link_resolve(&board->config->power.port, relay, sizeof(relay), ignored,
+			sizeof(ignored)) != 0)
+		return 0; /* opening will say what is wrong */
+	if (strcmp(console, relay) != 0)
+		return 0;
+	return board_fail(board, -EINVAL,
+		"console and relay are the same port, %s: relay bytes would be typed at the board; "
+		"tell them apart by \"match\"",
+		console);
+}
+
+int board_open(struct board *board, const struct lab_board *config, const char *what)
+{
+	int rc;
+
+	*board = (struct board){.config = config, .lock = -1};
+	rc = take_lock(board, what);
+	if (rc != 0)
+		return rc;
+	rc = refuse_shared_port(board);
+	if (rc != 0)
+		return rc;
+	rc = power_open(&board->power, &config->power);
+	if (rc != 0)
+		return board_fail(board, rc, "relay: %s", power_error(board->power));
+	if (config->has_sdmux) {
+		rc = sdmux_open(&board->mux, &config->sdmux);
+		if (rc != 0)
+			return board_fail(board, rc, "SD mux: %s", sdmux_error(board->mux));
+	}
+	return 0;
+}
+
+static int drive_to_rest(struct board *board)
+{
+	bool on = board->config->rest == LAB_REST_ON;
+	char why[512];
+	int rc = power_set(board->power, on);
+
+	/* A relay that did not answer may have switched or not: once more. */
+	if (rc != 0)
+		rc = power_set(board->power, on);
+	if (rc != 0) {
+		snprintf(why, sizeof(why), "%s", power_error(board->power));
+		return board_fail(board, rc,
+			"cannot be driven to its rest state (%s); it may be POWERED: %s",
+			on ? "on" : "off", why);
+	}
+	board->is_powered = on;
+	return 0;
+}
+
+int board_close(struct board *board)
+{
+	int rc = 0;
+
+	if (board->power && board->is_touched)
+		rc = drive_to_rest(board);
+	link_close(board->console);
+	sdmux_close(board->mux);
+	power_close(board->power);
+	if (board->lock >= 0) {
+		if (ftruncate(board->lock, 0) != 0) {
+			/* The lock itself goes with the descriptor. */
+		}
+		close(board->lock);
+	}
+	board->console = NULL;
+	board->mux = NULL;
+	board->power = NULL;
+	board->lock = -1;
+	return rc;
+}
+
+/* ---------------------------------------------------------------- actions */
+
+int board_set_power(struct board *board, bool on)
+{
+	int rc;
+
+	board->is_touched = true;
+	rc = power_set(board->power, on);
+	if (rc != 0)
+		return board_fail(board, rc, "relay: %s", power_error(board->power));
+	board->is_powered = on;
+	return 0;
+}
+
+int board_open_console(struct board *board)
+{
+	int rc;
+
+	link_close(board->console);
+	board->console = NULL;
+	rc = link_open(&board->console, &board->config->console);
+	if (rc != 0)
+		return board_fail(board, rc, "console: %s", link_error(board->console));
+	return 0;
+}
+
+int board_set_mux(struct board *board, enum sdmux_position position)
+{
+	int rc;
+
+	if (!board->mux)
+		return board_fail(board, -ENOTSUP, "has no \"sdmux\" in the lab file");
+	board->is_touched = true;
+	rc = sdmux_set(board->mux, position);
+	if (rc != 0)
+		return board_fail(board, rc, "SD mux: %s", sdmux_error(board->mux));
+	return 0;
+}
+
+int board_insert_card(struct board *board)
+{
+	return board->mux ? board_set_mux(board, SDMUX_POSITION_DUT) : 0;
+}
+
+int board_write_card(struct board *board, const struct card_image *image,
+	const struct card_progress *progress, char written[SHA256_HEX_SIZE])
+{
+	struct card *card = NULL;
+	int rc = board_set_power(board, false);
+
+	if (rc == 0)
+		rc = board_set_mux(board, SDMUX_POSITION_HOST);
+	if (rc != 0)
+		return rc;
+	rc = card_open(&card, &board->config->card);
+	if (rc == 0)
+		rc = card_write_image(card, image, progress, written);
+	if (rc != 0)
+		board_fail(board, rc, "card: %s", card_error(card));
+	card_close(card);
+	if (rc != 0)
+		return rc;
+	rc = board_set_mux(board, SDMUX_POSITION_OFF);
+	return rc != 0 ? rc : board_set_mux(board, SDMUX_POSITION_DUT);
+}

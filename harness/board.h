@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A board of the lab, held: its lock, power, mux, card and console.  The board
+ * is driven to its rest state by board_close() on every path, and that is
+ * verified where the relay can tell.
+ *
+ * Errors: 0 or a negative errno of boardctl/{link,power,sdmux,card}.h, the
+ * text in board_error().  -EBUSY also when another process holds the board.
+ * One thread.
+ */
+#ifndef SAMEBOARD_HARNESS_BOARD_H
+#define SAMEBOARD_HARNESS_BOARD_H
+
+#include <stdbool.h>
+
+#include "harness/lab.h"
+
+struct board {
+	const struct lab_board *config; /* borrowed */
+	struct link *console;		/* NULL until board_open_console() */
+	struct power *power;
+	struct sdmux *mux; /* NULL: the card is changed by hand */
+	int lock;
+	bool is_powered; /* as commanded last */
+	bool is_touched; /* anything was switched: close drives to rest */
+	char error[768];
+};
+
+/*
+ * Take the lock and open relay and mux.  Switches nothing.  `what` is shown to
+ * others that want the board, e.g. "run demo".  *board is the caller's storage;
+ * always board_close() it.
+ */
+int board_open(struct board *board, const struct lab_board *config, const char *what);
+
+/* Rest state, verified; everything closed.  0, or the error of the rest state:
+ * the board may then be powered, and board_error() says so. */
+int board_close(struct board *board);
+const char *board_error(const struct board *board);
+
+/* Who holds a board's lock, as text: "pid 12 (run demo)"; "" if nobody. */
+void board_get_holder(const struct lab_board *config, char *text, size_t size);
+
+/* Switch and read back. */
+int board_set_power(struct board *board, bool on);
+
+/* Open the console; refuses the relay's own port. */
+int board_open_console(struct board *board);
+
+/*
+ * Board off, mux to host, write and verify, mux off, mux to the board.
+ * written gets the hash as read back.  Without a mux: -ENOTSUP.
+ */
+int board_write_card(struct board *board, const struct card_image *image,
+	const struct card_progress *progress, char written[SHA256_HEX_SIZE]);
+
+/* Board off, card to the board.  Nothing to do without a mux. */
+int board_insert_card(struct board *board);
+
+/* "off", "host", "dut"; -ENOTSUP without a mux. */
+int board_set_mux(struct board *board, enum sdmux_position position);
+
+#endif
