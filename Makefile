@@ -140,7 +140,10 @@ $(BUILD)/riscv64/sameboard-agent: $(call riscv_obj,$(protocol_src) $(agentcore_s
 baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick
 baremetal_flags = -std=c11 -Os -g $(target_warnings) -I. -DSAMEBOARD_VERSION='"$(VERSION)"' -ffreestanding -fno-builtin \
 	-nostdlib -fno-pic -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -ffunction-sections -fdata-sections \
-	-fno-stack-protector -fno-asynchronous-unwind-tables
+	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns \
+	-DBAREMETAL_FLAGS='"-Os -march=rv64imac -mabi=lp64 -mcmodel=medany"'
+# Linked at 0 and moved by start.S: so every address in data must be relative.
+baremetal_ldflags := -Wl,-pie -Wl,--no-dynamic-linker -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
 
 define baremetal_build
 $(BUILD)/baremetal/$(1)/%.o: %.c $(BUILD)/flags
@@ -153,7 +156,7 @@ $(BUILD)/baremetal/$(1)/%.o: %.S $(BUILD)/flags
 	$$(Q)$$(RISCV_CC) $$(baremetal_flags) $(2) -MMD -MP -c $$< -o $$@
 $(BUILD)/baremetal/$(1).elf: $$(patsubst %,$(BUILD)/baremetal/$(1)/%.o,$$(basename $$(protocol_src) $$(agentcore_src) $$(baremetal_src))) agents/baremetal/baremetal.ld
 	$$(say) LD $$@
-	$$(Q)$$(RISCV_CC) $$(baremetal_flags) -static -Wl,--gc-sections -Wl,--build-id=none -Wl,-T,agents/baremetal/baremetal.ld $$(filter %.o,$$^) -lgcc -o $$@
+	$$(Q)$$(RISCV_CC) $$(baremetal_flags) -static $$(baremetal_ldflags) -Wl,-T,agents/baremetal/baremetal.ld $$(filter %.o,$$^) -lgcc -o $$@
 $(BUILD)/baremetal/$(1).bin: $(BUILD)/baremetal/$(1).elf
 	$$(Q)$$(RISCV_OBJCOPY) -O binary $$< $$@
 endef
