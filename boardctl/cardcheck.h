@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BOARDCTL_CARDCHECK_H
+#define BOARDCTL_CARDCHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Whether a block device may be overwritten. The two places where the kernel
+ * tells are given by the caller, so that any machine's can be checked.
+ */
+struct cardcheck {
+	const char *sysfs;     /* "/sys" */
+	const char *mountinfo; /* "/proc/self/mountinfo" */
+};
+
+/*
+ * 0, or:
+ *   -EINVAL  it is a partition
+ *   -EPERM   it holds "/", or isn't removable and fixed_disk_allowed is false
+ *   -EBUSY   it or a partition of it is mounted, or another device stands on it
+ * or the negative errno of reading the kernel's files. The text goes to
+ * error[size]; name is the device's name for it.
+ */
+int cardcheck_run(const struct cardcheck *check, dev_t device, const char *name,
+	bool fixed_disk_allowed, char *error, size_t size);
+
+#endif
