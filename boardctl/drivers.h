@@ -22,6 +22,7 @@ struct link {
 	char path[PATH_MAX];
 	char error[FAIL_TEXT_SIZE];
 	struct link_tap tap;
+	struct link_guard guard;
 	uint32_t baud;
 	bool is_open;
 };

@@ -123,13 +123,35 @@ static int check_open(struct link *link)
 		link->error, sizeof(link->error), -ENODEV, "port %s is not open", link->path);
 }
 
+/* How long a read waits before the guard is asked again. */
+#define GUARD_MS 100
+
+void link_set_guard(struct link *link, const struct link_guard *guard)
+{
+	if (link)
+		link->guard = guard ? *guard : (struct link_guard){NULL, NULL};
+}
+
 ssize_t link_read(struct link *link, void *buffer, size_t size, unsigned timeout_ms)
 {
+	uint64_t deadline_ms = monotonic_get_ms() + timeout_ms;
 	ssize_t got = check_open(link);
 
 	if (got)
 		return got;
-	got = link->driver->read(link, buffer, size, timeout_ms);
+	for (;;) {
+		uint64_t now_ms = monotonic_get_ms();
+		uint64_t left_ms = deadline_ms > now_ms ? deadline_ms - now_ms : 0;
+		int ret = link->guard.check ? link->guard.check(link->guard.ctx) : 0;
+
+		if (ret)
+			return fail_format(link->error, sizeof(link->error), ret,
+				"reading %s was ended: %s", link->path, strerror(-ret));
+		got = link->driver->read(
+			link, buffer, size, left_ms > GUARD_MS ? GUARD_MS : (unsigned)left_ms);
+		if (got != 0 || left_ms <= GUARD_MS)
+			break;
+	}
 	if (got > 0)
 		show_tap(link, LINK_DIRECTION_RX, buffer, (size_t)got);
 	return got;

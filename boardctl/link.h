@@ -78,6 +78,19 @@ const char *link_path(const struct link *link);
 int link_resolve(
 	const struct link_config *config, char *path, size_t size, char *error, size_t error_size);
 
+/*
+ * Asked at least every 100 ms while link_read() waits: a negative errno ends
+ * the wait with that value (a stop was asked for, a deadline passed). It must
+ * not use the link.
+ */
+struct link_guard {
+	int (*check)(void *ctx);
+	void *ctx;
+};
+
+/* NULL removes the guard. The struct is copied. */
+void link_set_guard(struct link *link, const struct link_guard *guard);
+
 /* NULL removes the tap. The struct is copied. */
 void link_set_tap(struct link *link, const struct link_tap *tap);
 
