@@ -4,7 +4,8 @@
  * SQLite file (WAL).  This header opens and writes; db/query.h reads.
  *
  * Errors: 0 or a negative errno; the text is in store_error() until the next
- * call.  -ENOSPC disk full, -EROFS read-only file, -EBUSY another process held
+ * call.  -ENOSPC disk full, -EROFS read-only file, -EISDIR
+ * a directory, -EBUSY another process held
  * the write lock for longer than the busy timeout (10 s), -ENOENT no such file
  * or row, -ENOTDIR/-EACCES from the path, -EPROTO not a sameboard database or
  * one of a newer version, -EBADMSG damaged file or blob, -EEXIST there already,
@@ -53,6 +54,9 @@ const char *store_error(const struct store *store);
 /* Path as it was opened; valid until close. */
 const char *store_path(const struct store *store);
 
+/* How long to wait for another process' write lock before -EBUSY; 10 s at first. */
+int store_set_patience(struct store *store, unsigned timeout_ms);
+
 /* Now, UTC in milliseconds. */
 int64_t store_now_ms(void);
 
@@ -79,7 +83,9 @@ int store_end_job(struct store *store, int64_t job_id, int exit_code, int64_t en
 
 /*
  * Marks every run without an end, whose job's process is gone, `interrupted`
- * with a reason, and ends those jobs.  Returns the number of runs marked.
+ * with a reason, and ends those jobs without an exit code.  Returns the number of
+ * runs marked.  Processes are known by boot id, PID namespace, PID and start
+ * time: a file is used from one machine and one PID namespace.
  */
 int store_recover(struct store *store, int64_t now_ms);
 
@@ -181,7 +187,8 @@ struct store_metric {
 };
 
 /*
- * Opens the window's transaction; one at a time.  -EEXIST: this number of this
+ * Opens the window's transaction; one at a time, and short, since it holds the
+ * file's write lock: pull first, then store.  -EEXIST: this number of this
  * run is committed already and stays as it is (nothing was opened): so a
  * window pulled twice is stored once.
  */
