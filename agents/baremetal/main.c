@@ -84,7 +84,8 @@ void main(unsigned long hart, const void *tree, uint64_t entry_counts)
 	start_machine(&machine);
 	say_hello(&machine);
 	port_init(&port, &machine, _end, arena_size(&machine));
-	agent_run(&port.agent);
+	if (agent_run(&port.agent) == AGENT_END_ARENA)
+		console_halt("sameboard bare metal: too little memory behind the image");
 	for (;;)
 		cpu_wait();
 }

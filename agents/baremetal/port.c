@@ -140,7 +140,6 @@ static void port_facts(struct agent_port *port, struct text *text)
 	port_put_watchdog(machine, text);
 	text_put_u64(text, "hart", machine->hart);
 	text_put_u64(text, "memory_bytes", machine->memory_size);
-	text_put_u64(text, "arena_bytes", port->arena_size);
 	text_put_u64(text, "uart_clock_hz", machine->uart_clock_hz);
 	text_put_u64(text, "sbi_implementation", sbi_get_implementation());
 	text_put_u64(text, "sbi_version", sbi_get_version());
