@@ -138,19 +138,24 @@ $(BUILD)/riscv64/sameboard-agent: $(call riscv_obj,$(protocol_src) $(agentcore_s
 
 # Bare metal: one image and its test builds, each with its own objects.
 baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick
-baremetal_flags = -std=c11 -Os -g $(target_warnings) -I. -DSAMEBOARD_VERSION='"$(VERSION)"' -ffreestanding -fno-builtin \
-	-nostdlib -fno-pic -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany -ffunction-sections -fdata-sections \
-	-fno-stack-protector -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns \
-	-DBAREMETAL_FLAGS='"-Os -march=rv64imac -mabi=lp64 -mcmodel=medany"'
+baremetal_codegen := -Os -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany
+baremetal_flags = -std=c11 $(baremetal_codegen) -g $(target_warnings) -I. -DSAMEBOARD_VERSION='"$(VERSION)"' \
+	-DBAREMETAL_FLAGS='"$(baremetal_codegen)"' -ffreestanding -fno-builtin -nostdlib -fno-pic -ffunction-sections \
+	-fdata-sections -fno-stack-protector -fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns
 # Linked at 0 and moved by start.S: so every address in data must be relative.
 baremetal_ldflags := -Wl,-pie -Wl,--no-dynamic-linker -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
 
+baremetal_now = $(RISCV_CC) $(baremetal_flags) $(baremetal_ldflags)
+$(BUILD)/baremetal/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(baremetal_now))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(baremetal_now))' >$@
+
 define baremetal_build
-$(BUILD)/baremetal/$(1)/%.o: %.c $(BUILD)/flags
+$(BUILD)/baremetal/$(1)/%.o: %.c $(BUILD)/baremetal/flags
 	@mkdir -p $$(@D)
 	$$(say) CC "$$< ($(1))"
 	$$(Q)$$(RISCV_CC) $$(baremetal_flags) $(2) -MMD -MP -c $$< -o $$@
-$(BUILD)/baremetal/$(1)/%.o: %.S $(BUILD)/flags
+$(BUILD)/baremetal/$(1)/%.o: %.S $(BUILD)/baremetal/flags
 	@mkdir -p $$(@D)
 	$$(say) AS "$$< ($(1))"
 	$$(Q)$$(RISCV_CC) $$(baremetal_flags) $(2) -MMD -MP -c $$< -o $$@
@@ -165,6 +170,9 @@ $(eval $(call baremetal_build,dead-timer,-DTEST_BUILD_DEAD_TIMER))
 $(eval $(call baremetal_build,chatter,-DTEST_BUILD_CHATTER))
 $(eval $(call baremetal_build,watchdog-left-on,-DTEST_BUILD_WATCHDOG_LEFT_ON))
 $(eval $(call baremetal_build,long-tick,-DTEST_BUILD_LONG_TICK))
+# Only for tests: what watchdog-left-on does, sooner.
+$(eval $(call baremetal_build,watchdog-short,-DTEST_BUILD_WATCHDOG_LEFT_ON -DTEST_BUILD_WATCHDOG_MS=2000))
+$(BUILD)/tests/check_baremetal: | $(patsubst %,$(BUILD)/baremetal/%.bin,$(baremetal_variants) watchdog-short)
 
 target_payloads := $(BUILD)/riscv64/sameboard-agent \
 	$(patsubst %,$(BUILD)/baremetal/%.bin,$(baremetal_variants))
