@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "boardctl/vboard/board.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "boardctl/vboard/log.h"
+
+static const char board_banner[] = "U-Boot 20";
+
+/* ---------------------------------------------------------------- power */
+
+static void board_set_timer(struct loop_timer *timer, double seconds)
+{
+	timer->due_ns = seconds > 0 ? loop_now_ns() + (uint64_t)(seconds * 1e9) : 0;
+}
+
+static bool board_has_card(const struct board *board)
+{
+	return board->mux.mode == MUX_MODE_DUT && board->plan->card != FAULT_CARD_DUT;
+}
+
+static void board_power_on(struct board *board)
+{
+	int line_end, qemu_end, result;
+
+	board->has_power = true;
+	board->has_frozen = false;
+	board->banner_so_far = 0;
+	board->power_ons++;
+	result = line_make_socket(&line_end, &qemu_end);
+	if (result == 0) {
+		line_attach(&board->uart, line_end, board->plan, board->power_ons);
+		result = qemu_start(&board->qemu, qemu_end, board_has_card(board));
+	}
+	if (result < 0) {
+		log_error("cannot start QEMU: %s", strerror(-result));
+		return;
+	}
+	guard_name_qemu(board->guard, board->qemu.pid);
+	log_event("power on %u, QEMU is process %d, %s", board->power_ons, (int)board->qemu.pid,
+		board->qemu.has_card ? "with the card" : "without a card");
+	board_set_timer(&board->reset_timer, board->plan->reset_after_s);
+	board_set_timer(&board->cut_timer, board->plan->cut_uart_s);
+}
+
+static void board_power_off(struct board *board)
+{
+	board->reset_timer.due_ns = 0;
+	board->cut_timer.due_ns = 0;
+	qemu_kill(&board->qemu);
+	guard_name_qemu(board->guard, 0);
+	line_detach(&board->uart);
+	if (board->has_power)
+		log_event("power off");
+	board->has_power = false;
+}
+
+static void board_relay_switched(void *context, unsigned channel, bool is_on)
+{
+	struct board *board = context;
+
+	if (channel != 1 || is_on == board->has_power)
+		return;
+	if (is_on && board->plan->relay == FAULT_RELAY_OPEN)
+		log_event("fault: the relay's contacts stay open");
+	else if (!is_on && board->plan->relay == FAULT_RELAY_CLOSED)
+		log_event("fault: the relay's contacts stay closed");
+	else if (is_on)
+		board_power_on(board);
+	else
+		board_power_off(board);
+}
+
+bool board_reap(struct board *board, pid_t pid, int status)
+{
+	if (!qemu_reap(&board->qemu, pid, status))
+		return false;
+	guard_name_qemu(board->guard, 0);
+	return true;
+}
+
+/* ---------------------------------------------------------------- console */
+
+static void board_baud_changed(void *context, unsigned baud)
+{
+	struct board *board = context;
+
+	line_set_device_baud(&board->uart, baud);
+}
+
+static void board_find_banner(struct board *board, uint8_t byte)
+{
+	if (byte == (uint8_t)board_banner[board->banner_so_far])
+		board->banner_so_far++;
+	else
+		board->banner_so_far = byte == (uint8_t)board_banner[0];
+	if (board->banner_so_far < sizeof(board_banner) - 1)
+		return;
+	board->banner_so_far = 0;
+	board->has_frozen = true;
+	log_event("fault: the loader hangs");
+	qemu_freeze(&board->qemu);
+}
+
+/* No console ever sends 00, so the first one opens the guest's first frame. */
+static void board_see_byte(void *context, uint8_t byte)
+{
+	struct board *board = context;
+
+	if (board->plan->hangs_uboot && !board->has_frozen)
+		board_find_banner(board, byte);
+	if (byte != 0 || board->uart.to_host.fault.is_armed)
+		return;
+	log_event("uart: first frame of the guest");
+	fault_stream_arm(&board->uart.to_host.fault);
+	fault_stream_arm(&board->uart.to_device.fault);
+}
+
+static void board_reset_expired(void *context, uint64_t now_ns)
+{
+	struct board *board = context;
+
+	(void)now_ns;
+	log_event("fault: reset");
+	qemu_reset(&board->qemu);
+}
+
+static void board_cut_expired(void *context, uint64_t now_ns)
+{
+	struct board *board = context;
+
+	(void)now_ns;
+	line_cut(&board->uart);
+}
+
+/* ---------------------------------------------------------------- card */
+
+int board_set_mux(struct board *board, enum mux_mode mode)
+{
+	enum mux_mode before = board->mux.mode;
+	int result;
+
+	/* The board loses the card before the host gets it, and the other way round. */
+	if (mode != MUX_MODE_DUT)
+		qemu_remove_card(&board->qemu);
+	result = mux_set_mode(&board->mux, mode);
+	if (result < 0) {
+		log_event("mux: cannot switch to %s: %s", mux_get_name(mode), strerror(-result));
+		return result;
+	}
+	if (board_has_card(board))
+		qemu_insert_card(&board->qemu);
+	if (before != mode)
+		log_event("mux: %s%s", mux_get_name(mode),
+			board->has_power ? ", switched under power" : "");
+	return 0;
+}
+
+/* ---------------------------------------------------------------- open and close */
+
+int board_open(struct board *board, struct loop *loop, struct guard *guard,
+	const struct fault_plan *plan, const struct qemu_config *qemu, const char *dir, int dir_fd)
+{
+	char link[4096];
+	int result;
+
+	memset(board, 0, sizeof(*board));
+	board->loop = loop;
+	board->guard = guard;
+	board->plan = plan;
+	board->reset_timer = (struct loop_timer){0, board_reset_expired, board};
+	board->cut_timer = (struct loop_timer){0, board_cut_expired, board};
+	loop_add_timer(loop, &board->reset_timer);
+	loop_add_timer(loop, &board->cut_timer);
+	mux_init(&board->mux, dir_fd, qemu->card, plan->card == FAULT_CARD_HOST);
+	qemu_init(&board->qemu, loop, qemu);
+	board->qemu.baud_changed = board_baud_changed;
+	board->qemu.context = board;
+	snprintf(link, sizeof(link), "%s/uart", dir);
+	result = line_open(&board->uart, loop, "uart", link);
+	if (result < 0)
+		goto fail;
+	board->uart.tap = board_see_byte;
+	board->uart.tap_context = board;
+	snprintf(link, sizeof(link), "%s/relay", dir);
+	result = relay_open(&board->relay, loop, link);
+	if (result < 0)
+		goto fail;
+	board->relay.switched = board_relay_switched;
+	board->relay.context = board;
+	return 0;
+fail:
+	log_error("cannot make the pseudo-terminal %s: %s", link, strerror(-result));
+	return result;
+}
+
+void board_close(struct board *board)
+{
+	if (!board->loop)
+		return;
+	board_power_off(board);
+	line_close(&board->uart);
+	relay_close(&board->relay);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "boardctl/vboard/line.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "boardctl/vboard/log.h"
+
+/* What the smallest socket holds in single bytes, plus the byte in the sender's hand. */
+#define LINE_SOCKET_BYTES 7
+/* A sender blocked on the full socket needs so long to refill it after a read. */
+#define LINE_REFILL_NS UINT64_C(150000)
+/* Bytes are moved together while their times are this near, but no more than the socket holds. */
+#define LINE_GROUP_NS	 UINT64_C(350000)
+#define LINE_GROUP_BYTES 5
+#define LINE_CHUNK	 64
+/* Without inotify a slave that was opened is noticed so late. */
+#define LINE_REOPEN_NS (100 * LOOP_MS)
+/* Pace of a side whose rate is not known. */
+#define LINE_UNKNOWN_BAUD 115200
+
+int line_make_socket(int *line_end, int *device_end)
+{
+	int ends[2], smallest = 1;
+
+	*line_end = -1;
+	*device_end = -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+		return -errno;
+	/* Only towards the line: the host's bytes must not get lost in a slow emulator. */
+	setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof(smallest));
+	*line_end = ends[0];
+	*device_end = ends[1];
+	return 0;
+}
+
+/* ---------------------------------------------------------------- pace and damage */
+
+static uint64_t line_byte_ns(const struct line_lane *lane)
+{
+	unsigned baud = lane->is_to_host ? lane->line->device_baud : lane->line->host_baud;
+
+	return 10 * LOOP_S / (baud ? baud : LINE_UNKNOWN_BAUD);
+}
+
+static uint64_t line_group_ns(const struct line_lane *lane)
+{
+	uint64_t byte_ns = line_byte_ns(lane);
+	uint64_t bytes = LINE_GROUP_NS / byte_ns;
+
+	if (bytes < 1)
+		bytes = 1;
+	return byte_ns * (bytes > LINE_GROUP_BYTES ? LINE_GROUP_BYTES : bytes);
+}
+
+static bool line_rates_agree(const struct line *line)
+{
+	uint64_t host = line->host_baud, device = line->device_baud;
+	uint64_t difference = host > device ? host - device : device - host;
+
+	return host && device && difference * 1000 <= device * 25;
+}
+
+static void line_apply_device_baud(struct line *line)
+{
+	if (!line->next_device_baud)
+		return;
+	if (line->device_baud != line->next_device_baud)
+		log_event("%s: the device runs at %u baud", line->name, line->next_device_baud);
+	line->device_baud = line->next_device_baud;
+	line->next_device_baud = 0;
+}
+
+void line_set_device_baud(struct line *line, unsigned baud)
+{
+	int waiting = 0;
+
+	line->next_device_baud = baud;
+	line->next_device_bytes = 2 * LINE_SOCKET_BYTES;
+	if (line->device_fd >= 0)
+		ioctl(line->device_fd, FIONREAD, &waiting);
+	if (!line->device_baud || (!line->to_host.is_busy && !waiting))
+		line_apply_device_baud(line);
+}
+
+static void line_note_host_baud(struct line *line)
+{
+	unsigned baud = pty_get_baud(&line->pty);
+
+	if (baud != line->host_baud)
+		log_event("%s: the host runs at %u baud", line->name, baud);
+	line->host_baud = baud;
+}
+
+/* Returns how many of the bytes are left, damaged in place. */
+static size_t line_damage(struct line_lane *lane, uint8_t *bytes, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint8_t byte = bytes[i];
+		if (lane->is_to_host && lane->line->tap)
+			lane->line->tap(lane->line->tap_context, byte);
+		if (!fault_stream_pass(&lane->fault, &byte)) {
+			lane->counts.dropped++;
+			continue;
+		}
+		bytes[kept++] = byte;
+	}
+	return kept;
+}
+
+static void line_garble(struct line_lane *lane, uint8_t *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		bytes[i] = fault_stream_garble(&lane->fault, bytes[i]);
+	lane->counts.garbled += count;
+}
+
+static void line_hand_over(struct line_lane *lane, uint8_t *bytes, size_t count)
+{
+	struct line *line = lane->line;
+	int sink = lane->is_to_host ? line->pty.master_fd : line->device_fd;
+	bool is_lost =
+		line->is_cut || line->device_fd < 0 || (lane->is_to_host && !line->is_listened);
+	ssize_t written = 0;
+
+	count = line_damage(lane, bytes, count);
+	if (!is_lost && !line_rates_agree(line))
+		line_garble(lane, bytes, count);
+	if (!is_lost && count)
+		written = write(sink, bytes, count);
+	if (written < 0)
+		written = 0;
+	lane->counts.bytes += (uint64_t)written;
+	lane->counts.dropped += count - (size_t)written;
+}
+
+/* ---------------------------------------------------------------- one direction */
+
+static void line_lane_watch(struct line_lane *lane)
+{
+	struct line *line = lane->line;
+	bool wants = !lane->is_busy && lane->source_fd >= 0;
+
+	if (lane->is_to_host) {
+		line->device_watch.fd = wants ? lane->source_fd : -1;
+		return;
+	}
+	/* A closed slave would be reported without end: then only inotify and the timer look. */
+	line->master_watch.fd = line->is_listened ? lane->source_fd : -1;
+	line->master_watch.events = wants ? POLLIN : 0;
+}
+
+/* The source has bytes: the first bit of the first one goes on the line now. */
+static void line_lane_begin(struct line_lane *lane)
+{
+	uint64_t now_ns = loop_now_ns();
+	/* Only a burst that has filled the socket can have had more waiting behind it. */
+	bool is_refill = lane->burst_bytes >= LINE_SOCKET_BYTES - 1 &&
+			 now_ns - lane->dry_ns < LINE_REFILL_NS;
+
+	if (lane->is_busy || lane->source_fd < 0)
+		return;
+	line_note_host_baud(lane->line);
+	if (!is_refill) {
+		lane->burst_bytes = 0;
+		if (lane->free_ns < now_ns)
+			lane->free_ns = now_ns;
+	}
+	lane->is_busy = true;
+	lane->timer.due_ns = lane->free_ns + line_group_ns(lane);
+	line_lane_watch(lane);
+}
+
+static void line_lane_idle(struct line_lane *lane, uint64_t now_ns)
+{
+	lane->is_busy = false;
+	lane->dry_ns = now_ns;
+	if (lane->is_to_host)
+		line_apply_device_baud(lane->line);
+	line_lane_watch(lane);
+}
+
+static void line_count_old_rate(struct line_lane *lane, size_t count)
+{
+	struct line *line = lane->line;
+
+	if (!lane->is_to_host || !line->next_device_baud)
+		return;
+	if (line->next_device_bytes > count)
+		line->next_device_bytes -= (unsigned)count;
+	else
+		line_apply_device_baud(line);
+}
+
+/* The last bit of some bytes has left: take them from the source and hand them over. */
+static void line_lane_step(void *context, uint64_t now_ns)
+{
+	struct line_lane *lane = context;
+	uint8_t bytes[LINE_CHUNK];
+	uint64_t byte_ns, due;
+	ssize_t count;
+
+	if (!lane->is_busy || lane->source_fd < 0)
+		return;
+	line_note_host_baud(lane->line);
+	byte_ns = line_byte_ns(lane);
+	due = now_ns > lane->free_ns ? (now_ns - lane->free_ns) / byte_ns : 0;
+	if (due > sizeof(bytes))
+		due = sizeof(bytes);
+	if (due > 0) {
+		count = read(lane->source_fd, bytes, due);
+		if (count == 0 && lane->is_to_host)
+			lane->source_fd = -1;
+		if (count > 0) {
+			lane->free_ns += (uint64_t)count * byte_ns;
+			lane->burst_bytes += (unsigned)count;
+			line_hand_over(lane, bytes, (size_t)count);
+			line_count_old_rate(lane, (size_t)count);
+		}
+		if (count < (ssize_t)due) {
+			line_lane_idle(lane, now_ns);
+			return;
+		}
+	}
+	lane->timer.due_ns = lane->free_ns + line_group_ns(lane);
+}
+
+/* ---------------------------------------------------------------- the two ends */
+
+static void line_note_listener(struct line *line)
+{
+	bool is_listened = pty_is_listened(&line->pty);
+
+	if (is_listened != line->is_listened)
+		log_event("%s: the host has %s the port", line->name,
+			is_listened ? "opened" : "closed");
+	if (!is_listened && line->is_listened)
+		pty_flush(&line->pty);
+	line->is_listened = is_listened;
+	line->reopen_timer.due_ns = is_listened ? 0 : loop_now_ns() + LINE_REOPEN_NS;
+	line_lane_watch(&line->to_device);
+}
+
+static void line_reopen_expired(void *context, uint64_t now_ns)
+{
+	(void)now_ns;
+	line_note_listener(context);
+}
+
+static void line_inotify_ready(void *context, short revents)
+{
+	struct line *line = context;
+
+	(void)revents;
+	pty_clear_inotify(&line->pty);
+	line_note_listener(line);
+}
+
+static void line_master_ready(void *context, short revents)
+{
+	struct line *line = context;
+
+	/* What the host wrote just before it closed still goes over the line. */
+	if (revents & POLLIN)
+		line_lane_begin(&line->to_device);
+	if (revents & (POLLHUP | POLLERR))
+		line_note_listener(line);
+}
+
+static void line_device_ready(void *context, short revents)
+{
+	struct line *line = context;
+
+	(void)revents;
+	line_lane_begin(&line->to_host);
+}
+
+static void line_lane_open(
+	struct line_lane *lane, struct line *line, struct loop *loop, bool is_to_host)
+{
+	memset(lane, 0, sizeof(*lane));
+	lane->line = line;
+	lane->is_to_host = is_to_host;
+	lane->source_fd = is_to_host ? -1 : line->pty.master_fd;
+	lane->timer.expired = line_lane_step;
+	lane->timer.context = lane;
+	loop_add_timer(loop, &lane->timer);
+}
+
+int line_open(struct line *line, struct loop *loop, const char *name, const char *link)
+{
+	int result;
+
+	memset(line, 0, sizeof(*line));
+	line->name = name;
+	line->device_fd = -1;
+	result = pty_open(&line->pty, link, LINE_UNKNOWN_BAUD);
+	if (result < 0)
+		return result;
+	line_lane_open(&line->to_host, line, loop, true);
+	line_lane_open(&line->to_device, line, loop, false);
+	line->device_watch = (struct loop_watch){-1, POLLIN, line_device_ready, line};
+	line->master_watch = (struct loop_watch){-1, POLLIN, line_master_ready, line};
+	line->inotify_watch =
+		(struct loop_watch){line->pty.inotify_fd, POLLIN, line_inotify_ready, line};
+	line->reopen_timer = (struct loop_timer){0, line_reopen_expired, line};
+	loop_add_watch(loop, &line->device_watch);
+	loop_add_watch(loop, &line->master_watch);
+	loop_add_watch(loop, &line->inotify_watch);
+	loop_add_timer(loop, &line->reopen_timer);
+	line_note_host_baud(line);
+	line_note_listener(line);
+	return 0;
+}
+
+void line_close(struct line *line)
+{
+	if (!line->name)
+		return;
+	line_detach(line);
+	pty_close(&line->pty);
+	line->to_device.source_fd = -1;
+	line->inotify_watch.fd = -1;
+	line->master_watch.fd = -1;
+	line->reopen_timer.due_ns = 0;
+}
+
+void line_attach(struct line *line, int fd, const struct fault_plan *plan, unsigned power_on)
+{
+	line_detach(line);
+	line->device_fd = fd;
+	line->is_cut = false;
+	line->to_host.source_fd = fd;
+	fault_stream_start(&line->to_host.fault, plan, power_on, 0);
+	fault_stream_start(&line->to_device.fault, plan, power_on, 1);
+	line_lane_watch(&line->to_host);
+}
+
+void line_detach(struct line *line)
+{
+	struct line_lane *lane = &line->to_host;
+
+	lane->is_busy = false;
+	lane->burst_bytes = 0;
+	lane->source_fd = -1;
+	lane->timer.due_ns = 0;
+	line->device_watch.fd = -1;
+	if (line->device_fd >= 0)
+		close(line->device_fd);
+	line->device_fd = -1;
+	line->device_baud = 0;
+	line->next_device_baud = 0;
+}
+
+void line_cut(struct line *line)
+{
+	log_event("%s: cut", line->name);
+	line->is_cut = true;
+}

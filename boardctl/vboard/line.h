@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A serial line between a pty, which the host opens, and a device behind a socket, at the real
+ * pace of 8N1: ten bits a byte at the sender's rate, in both directions.
+ *
+ * The device's socket holds a few bytes only (line_make_socket), and the line takes a byte from
+ * either side no sooner than its last bit would have left: nothing is read ahead, so the line falls
+ * silent when a real one does. Bytes move in small groups; none is early, and a burst is never
+ * faster than the line counted from the burst's first byte. Where the rates of the two sides differ
+ * by more than 2.5 %, each byte arrives as another one. What nobody listens to is lost.
+ */
+#ifndef VBOARD_LINE_H
+#define VBOARD_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "boardctl/vboard/fault.h"
+#include "boardctl/vboard/loop.h"
+#include "boardctl/vboard/pty.h"
+
+struct line_counts {
+	uint64_t bytes;	  /* handed over, garbled ones included */
+	uint64_t garbled; /* by differing rates */
+	uint64_t dropped; /* no power, nobody listening, wires cut, receiver full, faults */
+};
+
+struct line;
+
+/* One direction. */
+struct line_lane {
+	struct line *line;
+	bool is_to_host;
+	bool is_busy;
+	int source_fd;	      /* -1: none */
+	uint64_t free_ns;     /* when the last byte's stop bit ended */
+	uint64_t dry_ns;      /* when the source was found empty */
+	unsigned burst_bytes; /* since the line was idle */
+	struct loop_timer timer;
+	struct fault_stream fault;
+	struct line_counts counts;
+};
+
+struct line {
+	const char *name;
+	struct pty pty;
+	int device_fd; /* -1: no power */
+	unsigned device_baud, host_baud;
+	unsigned next_device_baud;  /* 0: none waits */
+	unsigned next_device_bytes; /* at most so many bytes are still of the old rate */
+	bool is_listened;
+	bool is_cut;
+	struct line_lane to_host, to_device;
+	struct loop_watch device_watch, master_watch, inotify_watch;
+	struct loop_timer reopen_timer;
+	/* Told every byte of the device before any damage; NULL: nobody. */
+	void (*tap)(void *context, uint8_t byte);
+	void *tap_context;
+};
+
+/*
+ * A pair of sockets for line_attach and the device, the smallest that the kernel has; both without
+ * blocking, closed on exec. 0 or a negative errno.
+ */
+int line_make_socket(int *line_end, int *device_end);
+
+/*
+ * Make the pty and the link to it, with no device yet. 0 or a negative errno; close in any case (a
+ * zeroed line that was never opened may be closed too). The link is not removed at close.
+ */
+int line_open(struct line *line, struct loop *loop, const char *name, const char *link);
+void line_close(struct line *line);
+
+/*
+ * Power to the device at the end of fd, which the line closes at detach. Faults, if any, start
+ * anew for the given power-on. The device's rate is unknown (all garbage) until it is set.
+ */
+void line_attach(struct line *line, int fd, const struct fault_plan *plan, unsigned power_on);
+
+/* Power off: what was on its way is lost. */
+void line_detach(struct line *line);
+
+/* A new rate of the device; it takes effect once the bytes that may precede it have left. */
+void line_set_device_baud(struct line *line, unsigned baud);
+
+/* The wires break until the next line_attach. */
+void line_cut(struct line *line);
+
+#endif
