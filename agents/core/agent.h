@@ -32,7 +32,7 @@ struct agent_port;
 struct agent_anchor {
 	uint64_t release_counts; /* the chosen instant, in the future; the earlier end */
 	uint64_t bracket_counts; /* how far the instant may lie after release_counts */
-	uint64_t tick_counts;	 /* granularity of the clock, 0 when not known */
+	uint64_t tick_counts;	 /* granularity of the sleeping clock; 0: below one count */
 };
 
 struct agent_port_ops {
