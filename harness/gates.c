@@ -320,8 +320,8 @@ static void judge_reference(struct gate_set *set, const struct gate_run *run)
 void gate_judge_run(struct gate_set *set, const struct gate_run *run)
 {
 	judge_identity(set, run);
+	judge_sleep(set, run); /* before the session: a dead timer also ends that */
 	judge_session(set, run);
-	judge_sleep(set, run);
 	judge_audit(set, run);
 	judge_host(set, run);
 	judge_reference(set, run);

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the image file to the agent's HELLO. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "boardctl/loader.h"
+#include "boardctl/monotonic.h"
+#include "harness/log.h"
+#include "harness/run_internal.h"
+#include "harness/stop.h"
+
+#define LOADER_PROMPT_MS 45000
+#define PAYLOAD_LOAD_MS	 120000
+
+/* ------------------------------------------------------------------- card */
+
+struct card_watch {
+	const char *system;
+	int last_percent;
+};
+
+static void see_card(
+	void *context, enum card_phase phase, uint64_t done_bytes, uint64_t total_bytes)
+{
+	static const char *const words[] = {"hashing image", "writing card", "verifying card"};
+	struct card_watch *watch = context;
+	int percent = total_bytes ? (int)(done_bytes * 100 / total_bytes) : 100;
+
+	if (done_bytes != 0 && percent != 100 && percent < watch->last_percent + 25)
+		return;
+	watch->last_percent = done_bytes == 0 ? 0 : percent;
+	if (percent == 100 && done_bytes != 0)
+		log_progress("%s: %s, %llu MiB", watch->system, words[phase],
+			(unsigned long long)(total_bytes >> 20));
+}
+
+int run_step_card(struct run *run)
+{
+	const struct run_request *request = run->request;
+	struct board *board = request->board;
+	struct card_watch watch = {request->manifest->system, 0};
+	struct card_progress progress = {see_card, &watch};
+	struct card_image image = {request->manifest->image_path, request->manifest->sha256};
+	int rc;
+
+	run->evidence.image_sha256 = request->manifest->sha256;
+	if (!board->mux || !request->write_card) {
+		rc = board_set_power(board, false);
+		if (rc == 0)
+			rc = board_insert_card(board);
+		if (rc == 0 && request->card_sha256 && request->card_sha256[0])
+			snprintf(run->result->card_sha256, sizeof(run->result->card_sha256), "%s",
+				request->card_sha256);
+	} else {
+		rc = board_write_card(board, &image, &progress, run->result->card_sha256);
+	}
+	if (rc != 0)
+		return run_fail(run, VERDICT_LAB_FAILURE, rc, "%s", board_error(board));
+	if (run->result->card_sha256[0])
+		run->evidence.card_sha256 = run->result->card_sha256;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ power */
+
+int run_step_power(struct run *run)
+{
+	struct board *board = run->request->board;
+	const struct manifest *manifest = run->request->manifest;
+	struct watcher_config config = {
+		.loader_banner = manifest->loader_banner,
+		.prompt = board->config->loader.prompt,
+		.first_banner = manifest->first_banner,
+		.shell_prompt = manifest->prompt,
+	};
+	int rc = watcher_init(&run->watcher, &config);
+
+	if (rc != 0)
+		return run_fail(run, VERDICT_FAIL, rc,
+			"%s: a banner or prompt is longer than %d bytes", manifest->path,
+			WATCHER_STRING_SIZE - 1);
+	link_flush(board->console);
+	link_break(board->console, false);
+	watcher_restart(&run->watcher, monotonic_get_ms());
+	rc = board_set_power(board, true);
+	if (rc != 0)
+		return run_fail(run, VERDICT_LAB_FAILURE, rc, "%s", board_error(board));
+	/* The relay has answered: the contact closed at the latest now. */
+	run->power_on_ms = monotonic_get_ms();
+	log_progress("%s: power on", manifest->system);
+	return 0;
+}
+
+/* ----------------------------------------------------------------- loader */
+
+static int fail_loader(struct run *run, struct loader *loader, int error, const char *doing)
+{
+	if (error == -ECANCELED)
+		return run_fail(run, VERDICT_INTERRUPTED, error, "stopped by signal %d while %s",
+			stop_requested(), doing);
+	if (error == -ENODATA)
+		return run_fail(run, VERDICT_LAB_FAILURE, error,
+			"no first banner after power-on: is the relay in the board's supply, the "
+			"console wired and at this rate, the card in? (%s)",
+			loader_error(loader));
+	return run_fail(run, VERDICT_LAB_FAILURE, error, "%s: %s", doing, loader_error(loader));
+}
+
+int run_step_loader(struct run *run)
+{
+	struct board *board = run->request->board;
+	struct loader *loader = NULL;
+	int rc = loader_new(&loader, board->console, &run->watcher, &board->config->loader);
+
+	if (rc != 0) {
+		loader_free(loader);
+		return run_fail(run, VERDICT_LAB_FAILURE, rc, "loader: %s",
+			loader ? loader_error(loader) : strerror(-rc));
+	}
+	rc = loader_wait_prompt(loader, LOADER_PROMPT_MS);
+	if (rc != 0)
+		fail_loader(run, loader, rc, "waiting for the loader's prompt");
+	else
+		log_progress("%s: loader's prompt after %.1f s", run->request->manifest->system,
+			run_uptime_s(run));
+	loader_free(loader);
+	return rc;
+}
+
+/* Sum a payload in the board's memory. 0, or negative: the dialogue broke. */
+static int check_payload(
+	struct run *run, struct loader *loader, const struct manifest_payload *payload)
+{
+	uint32_t crc;
+	int rc = loader_crc32(loader, payload->address, payload->size, &crc);
+
+	if (rc != 0)
+		return fail_loader(run, loader, rc, payload->file);
+	if (crc == payload->crc32) {
+		run->evidence.payloads_matched++;
+		return 0;
+	}
+	if (run->evidence.payload_note)
+		return 0;
+	snprintf(run->payload_note, sizeof(run->payload_note),
+		"%s in memory sums to %08x, the manifest says %08x", payload->file, crc,
+		payload->crc32);
+	run->evidence.payload_note = run->payload_note;
+	return 0;
+}
+
+static const struct manifest_payload *payload_of(
+	const struct manifest *manifest, const char *command)
+{
+	size_t best_length = 0;
+	const struct manifest_payload *best = NULL;
+
+	for (size_t i = 0; i < manifest->payload_count; i++) {
+		const char *file = manifest->payloads[i].file;
+		const char *found = strstr(command, file);
+		size_t length = strlen(file);
+
+		if (found && (found[length] == '\0' || found[length] == ' ') &&
+			length > best_length) {
+			best = &manifest->payloads[i];
+			best_length = length;
+		}
+	}
+	return best;
+}
+
+int run_step_payloads(struct run *run)
+{
+	const struct manifest *manifest = run->request->manifest;
+	struct board *board = run->request->board;
+	struct loader *loader = NULL;
+	int rc = loader_new(&loader, board->console, &run->watcher, &board->config->loader);
+
+	run->evidence.payloads = (unsigned)manifest->payload_count;
+	for (size_t i = 0; rc == 0 && i + 1 < manifest->boot_count; i++) {
+		const struct manifest_payload *payload = payload_of(manifest, manifest->boot[i]);
+
+		rc = loader_run(loader, manifest->boot[i], NULL, 0, PAYLOAD_LOAD_MS);
+		if (rc != 0)
+			fail_loader(run, loader, rc, manifest->boot[i]);
+		else if (payload)
+			rc = check_payload(run, loader, payload);
+	}
+	if (rc == 0 && run->evidence.payload_note) {
+		rc = -EILSEQ; /* another system than the one named is not started */
+	} else if (rc == 0) {
+		/* What the loader's dialogue tried and repeated is no verdict. */
+		watcher_clear_verdict(&run->watcher);
+		rc = loader_boot(loader, manifest->boot[manifest->boot_count - 1]);
+		if (rc != 0)
+			fail_loader(run, loader, rc, manifest->boot[manifest->boot_count - 1]);
+	}
+	loader_free(loader);
+	if (rc == 0) {
+		run->is_handed_over = true;
+		log_progress("%s: handed over after %.1f s, %u of %u payloads as written",
+			manifest->system, run_uptime_s(run), run->evidence.payloads_matched,
+			run->evidence.payloads);
+	}
+	return rc;
+}
+
+/* ------------------------------------------------------------------ hello */
+
+static ssize_t read_link(void *context, uint8_t *bytes, size_t capacity, int timeout_ms)
+{
+	struct run *run = context;
+
+	return link_read(run->request->board->console, bytes, capacity,
+		timeout_ms > 0 ? (unsigned)timeout_ms : 0);
+}
+
+static int write_link(void *context, const uint8_t *bytes, size_t size)
+{
+	struct run *run = context;
+
+	return link_write(run->request->board->console, bytes, size);
+}
+
+static uint64_t now_us(void *context)
+{
+	(void)context;
+	return monotonic_get_us();
+}
+
+static void see_text(void *context, uint64_t when_us, const uint8_t *text, size_t size)
+{
+	struct run *run = context;
+
+	watcher_feed(&run->watcher, when_us / 1000, text, size);
+}
+
+int run_step_hello(struct run *run)
+{
+	const struct lab_board *config = run->request->board->config;
+	struct peer_link link = {run, read_link, write_link, now_us};
+	struct peer_events events = {.context = run, .text = see_text};
+	struct peer_config peer = {
+		.baud = run->request->manifest->uart.baud, .latency_ms = 50 + config->latency_ms};
+	struct message_hello hello;
+	int rc;
+
+	peer_init(&run->peer, &link, &events, &peer);
+	rc = peer_wait_hello(&run->peer, 115000, &hello);
+	if (rc < 0) {
+		if (rc == -ETIME || rc == -ETIMEDOUT)
+			return run_fail(run, VERDICT_FAIL, rc,
+				"no agent: nothing announced itself after the loader had handed "
+				"over; last state %s",
+				watcher_state_name(watcher_state(&run->watcher)));
+		return run_fail_peer(run, rc, "waiting for the agent");
+	}
+	log_progress("%s: agent after %.1f s", run->request->manifest->system, run_uptime_s(run));
+	return 0;
+}

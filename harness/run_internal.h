@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the run sequence share; nobody else includes it. */
+#ifndef SAMEBOARD_HARNESS_RUN_INTERNAL_H
+#define SAMEBOARD_HARNESS_RUN_INTERNAL_H
+
+#include "boardctl/watcher.h"
+#include "harness/gates.h"
+#include "harness/peer.h"
+#include "harness/run.h"
+
+enum run_state {
+	RUN_STATE_CARD,	    /* image to card, verified */
+	RUN_STATE_POWER,    /* console open, power on */
+	RUN_STATE_LOADER,   /* first banner, loader's prompt */
+	RUN_STATE_PAYLOADS, /* load each, sum it in memory, hand over */
+	RUN_STATE_HELLO,    /* the system starts, the agent announces itself */
+	RUN_STATE_SESSION,  /* nonce, time exchange, facts, catalogue */
+	RUN_STATE_WINDOWS,  /* once a window: ARM, GO, silence, DONE, pull, store, RELEASE */
+	RUN_STATE_SOAK,	    /* until the watchdogs' time is over */
+	RUN_STATE_QUIT,	    /* the agent gives the console back */
+	RUN_STATE_OFF,	    /* rest state, verified */
+	RUN_STATES,
+};
+
+#define RUN_EXCHANGES 8
+
+/* The raw line, both directions, until it is stored. */
+struct run_console {
+	uint8_t *data;
+	size_t size, capacity;
+	struct store_mark *marks;
+	size_t mark_count, mark_capacity;
+	uint64_t offset;     /* of the first byte in data, over the whole run */
+	int64_t utc_zero_ms; /* UTC of monotonic time 0 */
+	bool is_out_of_memory;
+};
+
+struct run {
+	const struct run_request *request;
+	struct run_result *result;
+	enum run_state state;
+	uint64_t deadline_ms; /* monotonic, of the state */
+	uint64_t power_on_ms; /* monotonic */
+	uint64_t answered_ms; /* monotonic, of the last answer in the session */
+	struct run_console console;
+	struct watcher watcher;
+	bool is_handed_over; /* the loader has started the system: the guard watches */
+	struct peer peer;
+	uint32_t session;
+	uint64_t counter_hz;
+	char *catalogue; /* text of CATALOG */
+	size_t next_window;
+	struct clockfit_exchange first[RUN_EXCHANGES], last[RUN_EXCHANGES];
+	size_t first_count, last_count;
+	int32_t *sleep_lateness;
+	struct gate_run evidence;
+	char reset_note[256], lost_note[320], payload_note[256];
+	struct gate_set gates;
+};
+
+/*
+ * Ends the measuring with this verdict, unless an earlier one stands.  Returns
+ * `error`, so that steps can return it.
+ */
+int run_fail(struct run *run, enum verdict verdict, int error, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Ends the measuring; the store's error is the reason. */
+int run_fail_store(struct run *run, int error);
+
+/*
+ * What an error of the peer or of the link under it means: a reset, a silent
+ * agent, a panic, a stop, a lab failure.  `doing` is for people: "pulling
+ * latency of wake.cpu".  Returns error.
+ */
+int run_fail_peer(struct run *run, int error, const char *doing);
+
+/* An event of the run, stored at once; a full disk shows at the next window. */
+void run_event(struct run *run, const char *kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Moves the present state's deadline. */
+void run_set_deadline(struct run *run, uint64_t ms_from_now);
+
+/* Seconds since power-on. */
+double run_uptime_s(const struct run *run);
+
+/* Steps of the states: 0 = done, 1 = once more, negative = failed (run_fail was called). */
+#define RUN_STEP_AGAIN 1
+int run_step_card(struct run *run);
+int run_step_power(struct run *run);
+int run_step_loader(struct run *run);
+int run_step_payloads(struct run *run);
+int run_step_hello(struct run *run);
+int run_step_session(struct run *run);
+int run_step_window(struct run *run);
+int run_step_soak(struct run *run);
+int run_step_quit(struct run *run);
+
+/* Records the line through the console's tap. */
+void run_console_init(struct run *run);
+struct link_tap run_console_tap(struct run *run);
+int run_console_flush(struct run *run);
+void run_console_fini(struct run *run);
+
+#endif

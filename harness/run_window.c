@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run_window.h"
+
+#include <ctype.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/counters.h"
+#include "harness/stats.h"
+
+/* ------------------------------------------------------------------- pull */
+
+static void to_host_order(struct run_series *series)
+{
+	if (series->entry.kind == SERIES_KIND_COUNTS)
+		for (uint32_t i = 0; i < series->entry.count; i++)
+			((uint32_t *)series->data)[i] = le32toh(((uint32_t *)series->data)[i]);
+	if (series->entry.kind == SERIES_KIND_STAMPS)
+		for (uint32_t i = 0; i < series->entry.count; i++)
+			((uint64_t *)series->data)[i] = le64toh(((uint64_t *)series->data)[i]);
+}
+
+static int pull_series(
+	struct run *run, struct run_window *window, struct run_series *series, const char *doing)
+{
+	struct peer_transfer transfer;
+	char what[160];
+	int rc;
+
+	snprintf(what, sizeof(what), "pulling %s of %s", series->entry.name, doing);
+	if (series->entry.encoding != SERIES_ENCODING_RAW ||
+		series_kind_size(series->entry.kind) == 0)
+		return run_fail(run, VERDICT_FAIL, -EPROTO, "%s: unknown kind %u or encoding %u",
+			what, series->entry.kind, series->entry.encoding);
+	series->data = calloc(1, (size_t)series->entry.bytes + 8);
+	if (!series->data)
+		return run_fail(run, VERDICT_LAB_FAILURE, -ENOMEM, "%s: out of memory", what);
+	rc = peer_transfer_init(&transfer, (uint16_t)window->number, series->entry.id,
+		series->entry.bytes, series->entry.crc, series->data);
+	if (rc == 0)
+		rc = peer_pull(&run->peer, &transfer);
+	if (rc != 0)
+		return run_fail_peer(run, rc, what);
+	to_host_order(series);
+	return 0;
+}
+
+int run_window_pull(struct run *run, struct run_window *window, const char *doing)
+{
+	struct series_entry *entries = NULL;
+	size_t count = 0;
+	int rc = peer_pull_index(&run->peer, &window->peer.done, &entries, &count);
+
+	window->counters = "";
+	if (rc != 0)
+		return run_fail_peer(run, rc, doing);
+	window->series = calloc(count + 1, sizeof(*window->series));
+	if (!window->series)
+		rc = run_fail(run, VERDICT_LAB_FAILURE, -ENOMEM, "%s: out of memory", doing);
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		struct run_series *series = &window->series[window->series_count++];
+
+		series->entry = entries[i];
+		rc = pull_series(run, window, series, doing);
+		if (rc == 0 && series->entry.kind == SERIES_KIND_TEXT &&
+			strcmp(series->entry.name, "counters") == 0)
+			window->counters = series->data;
+	}
+	free(entries);
+	return rc;
+}
+
+void run_window_fini(struct run_window *window)
+{
+	for (size_t i = 0; i < window->series_count; i++)
+		free(window->series[i].data);
+	free(window->series);
+	window->series = NULL;
+	window->series_count = 0;
+}
+
+const struct run_series *run_window_find(const struct run_window *window, const char *name)
+{
+	for (size_t i = 0; i < window->series_count; i++)
+		if (strcmp(window->series[i].entry.name, name) == 0)
+			return &window->series[i];
+	return NULL;
+}
+
+int32_t run_window_median(const struct run_window *window, const char *name)
+{
+	const struct run_series *series = run_window_find(window, name);
+
+	if (!series || series->entry.kind != SERIES_KIND_COUNTS)
+		return 0;
+	return stats_median_counts(series->data, series->entry.count);
+}
+
+int run_window_fit_audit(
+	const struct run_window *window, uint64_t counter_hz, struct clockfit_audit *fit)
+{
+	const struct run_series *counter = run_window_find(window, "counter");
+	const struct run_series *os_ns = run_window_find(window, "os_ns");
+	char tick_hz[32];
+
+	if (!counter || !os_ns || counter->entry.kind != SERIES_KIND_STAMPS ||
+		os_ns->entry.kind != SERIES_KIND_STAMPS ||
+		counter->entry.count != os_ns->entry.count)
+		return -EINVAL;
+	counters_get(window->counters, "tick_hz", tick_hz, sizeof(tick_hz));
+	return clockfit_audit(counter->data, os_ns->data, counter->entry.count, counter_hz,
+		strtod(tick_hz, NULL), fit);
+}
+
+/* ------------------------------------------------------------------ gates */
+
+/* Series whose length ARM has fixed: not floors, warm-up or brackets. */
+static bool is_measured(const struct run_series *series)
+{
+	return series->entry.kind == SERIES_KIND_COUNTS &&
+	       strncmp(series->entry.name, "floor.", 6) != 0 &&
+	       strncmp(series->entry.name, "cold", 4) != 0 &&
+	       strcmp(series->entry.name, "bracket") != 0;
+}
+
+/* What was heard in the silence, fit for one line. */
+static void show_heard(const struct peer_silence *silence, char *text, size_t size)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < silence->kept && length + 5 < size; i++) {
+		uint8_t byte = silence->content[i];
+
+		if (isprint(byte) && byte != '"' && byte != '\\')
+			text[length++] = (char)byte;
+		else
+			length += (size_t)snprintf(text + length, size - length, "\\x%02x", byte);
+		if (length > 80)
+			break;
+	}
+	text[length] = '\0';
+}
+
+void run_window_judge(struct run *run, const struct run_window *window)
+{
+	const struct suite_window *planned = &window->plan->window;
+	char heard[128], failure[128];
+	struct gate_window evidence = {
+		.number = window->number,
+		.host_heard = window->peer.silence.bytes,
+		.heard = heard,
+		.is_disturbed = window->peer.is_disturbed,
+		.uart_rx = counters_get_count(window->counters, "uart_rx"),
+		.uart_tx = counters_get_count(window->counters, "uart_tx"),
+		.kernel_messages = counters_get_count(window->counters, "kernel_messages"),
+		.page_faults = counters_get_count(window->counters, "page_faults"),
+		.asked = planned->bench->n ? planned->n : 0,
+		.is_complete = true, /* the pull would have failed */
+		.status = window->peer.done.status,
+		.failure = failure,
+		.has_floor = run_window_find(window, "floor.before") != NULL,
+		.floor_before = run_window_median(window, "floor.before"),
+		.floor_after = run_window_median(window, "floor.after"),
+	};
+
+	show_heard(&window->peer.silence, heard, sizeof(heard));
+	counters_get(window->counters, "failure", failure, sizeof(failure));
+	evidence.got = UINT32_MAX;
+	for (size_t i = 0; i < window->series_count; i++) {
+		const struct series_entry *entry = &window->series[i].entry;
+
+		evidence.clipped += entry->clipped;
+		if (is_measured(&window->series[i]) && entry->count < evidence.got)
+			evidence.got = entry->count;
+	}
+	if (evidence.got == UINT32_MAX) /* an audit has stamps only */
+		evidence.got = window->series_count ? window->series[0].entry.count : 0;
+	gate_judge_window(&run->gates, &evidence);
+}
+
+/* ------------------------------------------------------------------ store */
+
+static int add_metric(
+	struct run *run, const char *series, const char *name, double value, const char *unit)
+{
+	return store_add_metric(run->request->store, run->result->run_id,
+		&(struct store_metric){
+			.series = series, .name = name, .value = value, .unit = unit});
+}
+
+static int store_summary(struct run *run, const struct run_series *series, uint64_t period_counts)
+{
+	const char *of = series->entry.name;
+	struct stats_summary s;
+	int rc = stats_summarise(series->data, series->entry.count, period_counts, &s);
+
+	if (rc == -EINVAL)
+		return 0; /* no samples, no figures */
+	if (rc == 0)
+		rc = add_metric(run, of, "n", (double)s.n, "samples");
+	if (rc == 0)
+		rc = add_metric(run, of, "early", (double)s.early, "samples");
+	if (rc == 0)
+		rc = add_metric(run, of, "missed", (double)s.missed, "samples");
+	if (rc == 0)
+		rc = add_metric(run, of, "min", s.min, "counts");
+	if (rc == 0)
+		rc = add_metric(run, of, "mean", s.mean, "counts");
+	if (rc == 0)
+		rc = add_metric(run, of, "sd", s.sd, "counts");
+	for (int q = 0; rc == 0 && q < STATS_QUANTILES; q++)
+		rc = add_metric(run, of, stats_quantile_name(q), s.quantiles[q], "counts");
+	if (rc == 0)
+		rc = add_metric(run, of, "max", s.max, "counts");
+	if (rc == 0)
+		rc = add_metric(run, of, "max_index", (double)s.max_index, "samples");
+	return rc;
+}
+
+static int store_metrics(struct run *run, const struct run_window *window)
+{
+	const struct suite_window *planned = &window->plan->window;
+	uint64_t period = planned->bench->has_grid
+				  ? (uint64_t)planned->period_us * run->counter_hz / 1000000
+				  : 0;
+	int rc = add_metric(run, NULL, "floor",
+		(run_window_median(window, "floor.before") +
+			run_window_median(window, "floor.after")) /
+			2.0,
+		"counts");
+
+	if (rc == 0)
+		rc = add_metric(run, NULL, "counter_hz", (double)run->counter_hz, "Hz");
+	if (rc == 0 && window->plan->role == PLAN_ROLE_AUDIT && run->evidence.audit_error == 0)
+		rc = add_metric(run, NULL, "clock", run->evidence.audit_fit.ppm, "ppm");
+	for (size_t i = 0; rc == 0 && i < window->series_count; i++)
+		if (window->series[i].entry.kind == SERIES_KIND_COUNTS)
+			rc = store_summary(run, &window->series[i],
+				is_measured(&window->series[i]) ? period : 0);
+	return rc;
+}
+
+int run_window_store(struct run *run, const struct run_window *window)
+{
+	const struct suite_window *planned = &window->plan->window;
+	struct store *store = run->request->store;
+	struct store_window row = {
+		.number = window->number,
+		.bench = planned->bench->id,
+		.name = planned->name,
+		.load = catalogue_load_name(planned->load),
+		.phase = planned->bench->has_grid ? suite_phase_name(planned->phase) : NULL,
+		.n = planned->n,
+		.period_us = planned->period_us,
+		.settle_ms = planned->settle_ms,
+		.duration_ms = planned->duration_ms,
+		.seed = planned->seed,
+		.started_ms = window->started_ms,
+		.ended_ms = window->ended_ms,
+	};
+	int rc = store_begin_window(store, run->result->run_id, &row);
+
+	for (size_t i = 0; rc == 0 && i < window->series_count; i++) {
+		const struct series_entry *entry = &window->series[i].entry;
+
+		rc = store_add_series(store, &(struct store_series){.id = entry->id,
+						     .name = entry->name,
+						     .kind = (enum store_series_kind)entry->kind,
+						     .data = window->series[i].data,
+						     .count = entry->count,
+						     .clipped = entry->clipped});
+	}
+	if (rc == 0)
+		rc = store_metrics(run, window);
+	if (rc == 0 && window->peer.silence.bytes)
+		run_event(run, "silence", "%llu bytes in the window",
+			(unsigned long long)window->peer.silence.bytes);
+	if (rc == 0)
+		rc = store_commit_window(store);
+	if (rc != 0) {
+		run_fail_store(run, rc);
+		store_abort_window(store);
+	}
+	return rc;
+}
