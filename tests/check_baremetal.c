@@ -7,20 +7,14 @@
  */
 #include <check.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness/clockfit.h"
 #include "harness/peer.h"
+#include "tests/qemu_machine.h"
 
 #define NONCE	    0x5eed1234u
 #define BOOT_MS	    20000
@@ -30,79 +24,9 @@
 #define IMAGE_MAX   (1u << 20)
 #define ELF_HEAD    0x1000u
 
-struct machine {
-	pid_t pid;
-	int fd;
-	char text[16384];
-	size_t text_size;
-	unsigned int frames; /* that answered nothing */
-	struct peer peer;
-};
-
-static struct machine machine;
+static struct qemu_machine machine;
+static struct peer peer;
 static char directory[] = "/tmp/sameboard-baremetal-XXXXXX";
-
-/* ---------------------------------------------------------------- the machine */
-
-static ssize_t link_read(void *context, uint8_t *bytes, size_t capacity, int timeout_ms)
-{
-	struct machine *self = context;
-	struct pollfd poll_fd = {.fd = self->fd, .events = POLLIN};
-	ssize_t got;
-
-	if (poll(&poll_fd, 1, timeout_ms) <= 0)
-		return 0;
-	got = read(self->fd, bytes, capacity);
-	if (got < 0)
-		return -errno;
-	return got ? got : -ENODEV;
-}
-
-static int link_write(void *context, const uint8_t *bytes, size_t size)
-{
-	struct machine *self = context;
-
-	while (size > 0) {
-		ssize_t put = write(self->fd, bytes, size);
-
-		if (put < 0)
-			return -errno;
-		bytes += put;
-		size -= (size_t)put;
-	}
-	return 0;
-}
-
-static uint64_t link_now_us(void *context)
-{
-	struct timespec now;
-
-	(void)context;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-static void keep_text(void *context, uint64_t when_us, const uint8_t *text, size_t size)
-{
-	struct machine *self = context;
-	size_t room = sizeof(self->text) - 1 - self->text_size;
-
-	(void)when_us;
-	if (size > room)
-		size = room;
-	for (size_t i = 0; i < size; i++)
-		self->text[self->text_size++] = text[i] ? (char)text[i] : '?';
-	self->text[self->text_size] = '\0';
-}
-
-static void count_frame(void *context, uint64_t when_us, const struct frame *frame)
-{
-	struct machine *self = context;
-
-	(void)when_us;
-	(void)frame;
-	self->frames++;
-}
 
 /* The build directory is where this program lies: BUILD/tests/check_baremetal. */
 static void image_path(char *path, size_t size, const char *name)
@@ -117,37 +41,13 @@ static void image_path(char *path, size_t size, const char *name)
 	snprintf(path, size, "%s/baremetal/%s.bin", self, name);
 }
 
-static _Noreturn void run_qemu(pid_t parent, int fd, const char *kernel)
+static void power_on_file(const char *path)
 {
-	char chardev[64];
+	struct peer_link link = qemu_machine_link(&machine);
+	struct peer_events events = qemu_machine_events(&machine);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(126);
-	fcntl(fd, F_SETFD, 0);
-	snprintf(chardev, sizeof(chardev), "socket,id=uart,fd=%d", fd);
-	execlp("qemu-system-riscv64", "qemu-system-riscv64", "-M", "virt", "-m", "512M", "-smp",
-		"1", "-bios", "default", "-nodefaults", "-display", "none", "-chardev", chardev,
-		"-serial", "chardev:uart", "-kernel", kernel, (char *)NULL);
-	_exit(127);
-}
-
-static void power_on_file(const char *kernel)
-{
-	struct peer_link link = {&machine, link_read, link_write, link_now_us};
-	struct peer_events events = {&machine, keep_text, count_frame};
-	pid_t self = getpid();
-	int pair[2];
-
-	memset(&machine, 0, sizeof(machine));
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	machine.pid = fork();
-	ck_assert_int_ge(machine.pid, 0);
-	if (machine.pid == 0)
-		run_qemu(self, pair[1], kernel);
-	close(pair[1]);
-	machine.fd = pair[0];
-	peer_init(&machine.peer, &link, &events, NULL);
+	qemu_machine_power_on(&machine, path);
+	peer_init(&peer, &link, &events, NULL);
 }
 
 static void power_on(const char *image)
@@ -161,25 +61,19 @@ static void power_on(const char *image)
 
 static void power_off(void)
 {
-	if (machine.pid <= 0)
-		return;
-	kill(machine.pid, SIGKILL);
-	waitpid(machine.pid, NULL, 0);
-	close(machine.fd);
-	machine.pid = 0;
+	qemu_machine_power_off(&machine);
 }
 
 static void start_session(void)
 {
 	struct message_hello hello;
 
-	ck_assert_msg(peer_wait_hello(&machine.peer, BOOT_MS, &hello) == 1, "no HELLO: %s\n%s",
-		peer_error(&machine.peer), machine.text);
+	ck_assert_msg(peer_wait_hello(&peer, BOOT_MS, &hello) == 1, "no HELLO: %s\n%s",
+		peer_error(&peer), machine.text);
 	ck_assert_str_eq(hello.system, "baremetal");
 	ck_assert_str_eq(hello.version, SAMEBOARD_VERSION);
 	ck_assert_uint_eq(hello.counter_hz, COUNTER_HZ);
-	ck_assert_msg(peer_open_session(&machine.peer, NONCE, &hello) == 0, "%s",
-		peer_error(&machine.peer));
+	ck_assert_msg(peer_open_session(&peer, NONCE, &hello) == 0, "%s", peer_error(&peer));
 }
 
 /* ---------------------------------------------------------------- windows */
@@ -205,8 +99,7 @@ static uint8_t *pull(const struct result *result, const char *name, uint32_t *co
 		ck_assert_int_eq(peer_transfer_init(&transfer, WINDOW, entry->id, entry->bytes,
 					 entry->crc, bytes),
 			0);
-		ck_assert_msg(peer_pull(&machine.peer, &transfer) == 0, "%s: %s", name,
-			peer_error(&machine.peer));
+		ck_assert_msg(peer_pull(&peer, &transfer) == 0, "%s: %s", name, peer_error(&peer));
 		ck_assert_uint_eq(entry->clipped, 0);
 		*count = entry->count;
 		return bytes;
@@ -236,10 +129,8 @@ static uint32_t arm_and_go(const struct message_arm *arm)
 {
 	uint32_t estimate_ms;
 
-	ck_assert_msg(
-		peer_arm(&machine.peer, arm, &estimate_ms) == 0, "%s", peer_error(&machine.peer));
-	ck_assert_msg(
-		peer_go(&machine.peer, arm->window, 5000) == 0, "%s", peer_error(&machine.peer));
+	ck_assert_msg(peer_arm(&peer, arm, &estimate_ms) == 0, "%s", peer_error(&peer));
+	ck_assert_msg(peer_go(&peer, arm->window, 5000) == 0, "%s", peer_error(&peer));
 	return estimate_ms;
 }
 
@@ -249,18 +140,18 @@ static void measure(const struct message_arm *arm, struct result *result)
 	uint32_t count;
 
 	memset(result, 0, sizeof(*result));
-	ck_assert_msg(peer_wait_done(&machine.peer, 2 * estimate_ms + 10000, &result->window) == 0,
-		"%s", peer_error(&machine.peer));
+	ck_assert_msg(peer_wait_done(&peer, 2 * estimate_ms + 10000, &result->window) == 0, "%s",
+		peer_error(&peer));
 	ck_assert_int_eq(result->window.done.status, 0);
-	ck_assert_msg(peer_pull_index(&machine.peer, &result->window.done, &result->entries,
-			      &result->count) == 0,
-		"%s", peer_error(&machine.peer));
+	ck_assert_msg(
+		peer_pull_index(&peer, &result->window.done, &result->entries, &result->count) == 0,
+		"%s", peer_error(&peer));
 	result->counters = (char *)pull(result, "counters", &count);
 }
 
 static void release(struct result *result)
 {
-	ck_assert_int_eq(peer_release(&machine.peer, WINDOW), 0);
+	ck_assert_int_eq(peer_release(&peer, WINDOW), 0);
 	free(result->entries);
 	free(result->counters);
 }
@@ -292,7 +183,7 @@ START_TEST(it_prints_one_line_and_then_only_answers)
 	found = strstr(machine.text, "sameboard");
 	ck_assert_ptr_nonnull(found);
 	ck_assert_str_eq(found, line);
-	ck_assert_int_eq(peer_poll(&machine.peer, 1000), 0);
+	ck_assert_int_eq(peer_poll(&peer, 1000), 0);
 }
 END_TEST
 
@@ -307,8 +198,7 @@ START_TEST(its_facts_say_what_it_is_and_how_it_was_built)
 
 	power_on("baremetal");
 	start_session();
-	ck_assert_msg(
-		peer_probe(&machine.peer, &text, &size) == 0, "%s", peer_error(&machine.peer));
+	ck_assert_msg(peer_probe(&peer, &text, &size) == 0, "%s", peer_error(&peer));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		ck_assert_msg(strstr(text, facts[i]) != NULL, "no %s in:\n%s", facts[i], text);
 	ck_assert_ptr_null(strstr(text, "build.test"));
@@ -329,13 +219,12 @@ START_TEST(its_catalogue_says_what_it_cannot_do_and_why)
 
 	power_on("baremetal");
 	start_session();
-	ck_assert_msg(
-		peer_catalog(&machine.peer, &text, &size) == 0, "%s", peer_error(&machine.peer));
+	ck_assert_msg(peer_catalog(&peer, &text, &size) == 0, "%s", peer_error(&peer));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		ck_assert_msg(strstr(text, rows[i]) != NULL, "no %s in:\n%s", rows[i], text);
 	free(text);
-	ck_assert_int_eq(peer_arm(&machine.peer, &arm, &estimate_ms), -EREMOTEIO);
-	ck_assert_int_eq(peer_target_error(&machine.peer)->code, WIRE_ERROR_UNSUPPORTED);
+	ck_assert_int_eq(peer_arm(&peer, &arm, &estimate_ms), -EREMOTEIO);
+	ck_assert_int_eq(peer_target_error(&peer)->code, WIRE_ERROR_UNSUPPORTED);
 }
 END_TEST
 
@@ -458,9 +347,9 @@ START_TEST(dead_timer_says_hello_and_never_wakes)
 
 	power_on("dead-timer");
 	start_session();
-	ck_assert_int_eq(peer_ping(&machine.peer, &exchange), 0);
+	ck_assert_int_eq(peer_ping(&peer, &exchange), 0);
 	estimate_ms = arm_and_go(&arm);
-	ck_assert_int_eq(peer_wait_done(&machine.peer, estimate_ms + 1000, &window), -ETIMEDOUT);
+	ck_assert_int_eq(peer_wait_done(&peer, estimate_ms + 1000, &window), -ETIMEDOUT);
 }
 END_TEST
 
@@ -490,14 +379,14 @@ START_TEST(a_watchdog_left_on_resets_the_board_under_the_session)
 	power_on("watchdog-short");
 	start_session();
 	do {
-		status = peer_poll(&machine.peer, 5000);
+		status = peer_poll(&peer, 5000);
 	} while (status > 0);
 	ck_assert_int_eq(status, -ECONNRESET);
 	first = strstr(machine.text, "sameboard bare metal");
 	ck_assert_ptr_nonnull(first);
 	ck_assert_ptr_nonnull(strstr(first + 1, "sameboard bare metal"));
 	/* The system's own uptime began again. */
-	ck_assert_int_eq(peer_open_session(&machine.peer, NONCE + 1, &hello), 0);
+	ck_assert_int_eq(peer_open_session(&peer, NONCE + 1, &hello), 0);
 	ck_assert_uint_lt(hello.uptime, 2u * COUNTER_HZ);
 }
 END_TEST
@@ -511,8 +400,8 @@ START_TEST(a_burst_of_noise_costs_nothing_but_itself)
 	start_session();
 	for (size_t i = 0; i < sizeof(noise); i++)
 		noise[i] = (uint8_t)(i * 37 + 1);
-	ck_assert_int_eq(link_write(&machine, noise, sizeof(noise)), 0);
-	ck_assert_msg(peer_ping(&machine.peer, &exchange) == 0, "%s", peer_error(&machine.peer));
+	qemu_machine_write(&machine, noise, sizeof(noise));
+	ck_assert_msg(peer_ping(&peer, &exchange) == 0, "%s", peer_error(&peer));
 	ck_assert_uint_ge(exchange.pong.sent, exchange.pong.received);
 }
 END_TEST
