@@ -124,7 +124,7 @@ static int wait_open(struct card *card, const struct card_config *config)
 
 	while (is_absent(ret = try_open(card, config))) {
 		uint64_t now_us = monotonic_get_us();
-		char last[200];
+		char last[FAIL_TEXT_SIZE];
 
 		close_device(card);
 		snprintf(last, sizeof(last), "%s", card->error);

@@ -50,6 +50,7 @@ enum watcher_cause {
 };
 
 #define WATCHER_LINE_SIZE   512 /* longer lines are matched in pieces of this size */
+#define WATCHER_PERIOD_MAX  32	/* lines in the longest repetition that is noticed */
 #define WATCHER_STRING_SIZE 96
 
 /* Strings are copied; longer than WATCHER_STRING_SIZE - 1 is -EINVAL. NULL =
@@ -92,11 +93,15 @@ struct watcher {
 	size_t line_size;
 	uint32_t line_number;
 	char last[WATCHER_LINE_SIZE]; /* last line with text */
-	uint32_t repeats;	      /* how often it came in a row */
+	bool last_is_prompt;	      /* the line before was typed at the loader's prompt */
+	struct watcher_verdict weak;  /* serious, should nothing come after it */
+	uint32_t hashes[WATCHER_PERIOD_MAX];
+	uint32_t hash_count;
+	uint32_t repeats[WATCHER_PERIOD_MAX]; /* lines in a row that equal the one so far back */
 	int escape;
-	uint64_t time_ms; /* of the last byte or start */
+	uint64_t time_ms; /* of the last byte, or of the start */
 	uint64_t bytes, unreadable;
-	bool started;
+	bool is_started;
 };
 
 /* 0 or -EINVAL (a string is too long). */
