@@ -338,9 +338,11 @@ void run_execute(const struct run_request *request, struct run_result *result)
 	free(run.sleep_lateness);
 }
 
-int run_exit_code(enum verdict verdict)
+int run_exit_code(const struct run_result *result)
 {
-	switch (verdict) {
+	if (result->is_misconfigured)
+		return 2;
+	switch (result->verdict) {
 	case VERDICT_PASS:
 	case VERDICT_SKIPPED:
 		return 0;

@@ -31,6 +31,7 @@ struct run_result {
 	enum verdict verdict;
 	char reason[512];
 	char card_sha256[SHA256_HEX_SIZE]; /* "" if the card was not verified */
+	bool is_misconfigured;		   /* skipped: image and card don't fit each other */
 };
 
 /*
@@ -40,7 +41,7 @@ struct run_result {
  */
 void run_execute(const struct run_request *request, struct run_result *result);
 
-/* The program's exit code for a verdict: 0, 1 or 3. */
-int run_exit_code(enum verdict verdict);
+/* The program's exit code for it: 0 to 3 as in the README. */
+int run_exit_code(const struct run_result *result);
 
 #endif

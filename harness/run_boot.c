@@ -55,6 +55,10 @@ int run_step_card(struct run *run)
 	} else {
 		rc = board_write_card(board, &image, &progress, run->result->card_sha256);
 	}
+	if (rc == -EFBIG || rc == -EBADMSG) {
+		run->result->is_misconfigured = true;
+		return run_fail(run, VERDICT_SKIPPED, rc, "%s", board_error(board));
+	}
 	if (rc != 0)
 		return run_fail(run, VERDICT_LAB_FAILURE, rc, "%s", board_error(board));
 	if (run->result->card_sha256[0])

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/job.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boardctl/sha256.h"
+#include "harness/board.h"
+#include "harness/log.h"
+#include "harness/run.h"
+#include "harness/stop.h"
+
+/* After so many lab failures in a row the rest of a job would fail alike. */
+#define LAB_FAILURES_MAX 2
+
+static int job_fail(struct job *job, int exit_code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int job_fail(struct job *job, int exit_code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(job->error, sizeof(job->error), format, args);
+	va_end(args);
+	return exit_code;
+}
+
+static const struct manifest *find_manifest(const struct job *job, const char *system)
+{
+	for (size_t i = 0; i < job->manifest_count; i++)
+		if (strcmp(job->manifests[i]->system, system) == 0)
+			return job->manifests[i];
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ checks */
+
+static int check_model(struct job *job, const struct manifest *manifest)
+{
+	const char *model = job->request->board->model;
+
+	if (manifest->board_count == 0)
+		return 0;
+	for (size_t i = 0; i < manifest->board_count; i++)
+		if (strcmp(manifest->boards[i], model) == 0)
+			return 0;
+	return job_fail(job, 2, "%s: the image boots on %s%s, board %s is a %s", manifest->path,
+		manifest->boards[0], manifest->board_count > 1 ? " and others" : "",
+		job->request->board->name, model);
+}
+
+static int check_hash(struct job *job, const struct manifest *manifest)
+{
+	char hex[SHA256_HEX_SIZE];
+	uint64_t size;
+	int rc = sha256_file(manifest->image_path, hex, &size);
+
+	if (rc != 0)
+		return job_fail(job, 2, "%s: cannot read the image: %s", manifest->image_path,
+			strerror(-rc));
+	if (strcmp(hex, manifest->sha256) != 0)
+		return job_fail(job, 2,
+			"%s: wrong hash: the file has SHA-256 %s, its manifest %s says %s; "
+			"build it again or mend the manifest",
+			manifest->image_path, hex, manifest->path, manifest->sha256);
+	return 0;
+}
+
+static int read_manifest(struct job *job, const char *system)
+{
+	struct manifest *manifest = NULL;
+	int rc = manifest_find(&manifest, job->request->images, system);
+
+	if (rc != 0) {
+		job_fail(job, 2, "%s", manifest ? manifest_error(manifest) : "out of memory");
+		manifest_close(manifest);
+		return 2;
+	}
+	job->manifests[job->manifest_count++] = manifest;
+	rc = check_model(job, manifest);
+	return rc != 0 ? rc : check_hash(job, manifest);
+}
+
+int job_init(struct job *job, const struct job_request *request)
+{
+	const char *const *systems = request->system_count ? request->systems : NULL;
+
+	*job = (struct job){.request = request};
+	if (plan_init(&job->plan, request->suite, systems, request->system_count, request->boots,
+		    request->seed) != 0)
+		return job_fail(job, 3, "out of memory");
+	for (size_t i = 0; i < job->plan.run_count; i++) {
+		int rc;
+
+		if (find_manifest(job, job->plan.runs[i].system))
+			continue;
+		if (job->manifest_count == JOB_SYSTEMS_MAX)
+			return job_fail(job, 2, "more than %d systems in one job", JOB_SYSTEMS_MAX);
+		rc = read_manifest(job, job->plan.runs[i].system);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+void job_fini(struct job *job)
+{
+	for (size_t i = 0; i < job->manifest_count; i++)
+		manifest_close(job->manifests[i]);
+	plan_fini(&job->plan);
+}
+
+/* -------------------------------------------------------------------- runs */
+
+/* 3 (the lab) outweighs 1 (a result): a broken lab must not look like one. */
+static int worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static int execute_runs(struct job *job, struct board *board)
+{
+	const struct job_request *request = job->request;
+	char on_card[SHA256_HEX_SIZE] = "";
+	int exit_code = 0, lab_failures = 0;
+
+	for (size_t i = 0; i < job->plan.run_count; i++) {
+		const struct plan_run *planned = &job->plan.runs[i];
+		const struct manifest *manifest = find_manifest(job, planned->system);
+		bool holds_image = strcmp(on_card, manifest->sha256) == 0;
+		struct run_result result;
+		struct run_request run = {
+			.store = request->store,
+			.job_id = job->id,
+			.board = board,
+			.suite = request->suite,
+			.plan = &job->plan,
+			.manifest = manifest,
+			.boot = planned->boot,
+			.seed = request->seed,
+			.write_card = !holds_image,
+			.card_sha256 = on_card,
+		};
+
+		log_progress("run %zu of %zu: %s, boot %u", i + 1, job->plan.run_count,
+			planned->system, planned->boot);
+		run_execute(&run, &result);
+		log_progress("run %lld: %s: %s", (long long)result.run_id,
+			result.verdict == VERDICT_RUNNING ? "not closed"
+							  : verdict_name(result.verdict),
+			result.reason);
+		exit_code = worse(exit_code, run_exit_code(&result));
+		/* A system that writes its card leaves another one behind. */
+		snprintf(on_card, sizeof(on_card), "%s",
+			manifest->writes_card ? "" : result.card_sha256);
+		if (result.verdict == VERDICT_INTERRUPTED || result.verdict == VERDICT_RUNNING)
+			return job_fail(job, exit_code, "%s", result.reason);
+		lab_failures = result.verdict == VERDICT_LAB_FAILURE ? lab_failures + 1 : 0;
+		if (lab_failures == LAB_FAILURES_MAX && i + 1 < job->plan.run_count)
+			return job_fail(job, exit_code,
+				"%d lab failures in a row, the job ends: %s", lab_failures,
+				result.reason);
+	}
+	return exit_code;
+}
+
+static int begin_job(struct job *job)
+{
+	const struct job_request *request = job->request;
+	char *plan = plan_to_text(&job->plan, request->suite);
+	struct store_job row = {
+		.command = request->command,
+		.suite = request->suite->name,
+		.suite_json = request->suite->text,
+		.plan = plan,
+		.version = SAMEBOARD_VERSION,
+		.started_ms = store_now_ms(),
+	};
+	int rc = store_recover(request->store, store_now_ms());
+
+	if (rc > 0)
+		log_progress("%d run%s of a job that died marked as interrupted", rc,
+			rc == 1 ? "" : "s");
+	rc = rc < 0 ? rc : store_begin_job(request->store, &row, &job->id);
+	free(plan);
+	if (rc < 0)
+		return job_fail(job, 3, "database %s: %s", store_path(request->store),
+			store_error(request->store));
+	return 0;
+}
+
+int job_execute(struct job *job)
+{
+	struct board board;
+	char why[sizeof(board.error)];
+	int rc = board_open(&board, job->request->board, job->request->command);
+	int exit_code;
+
+	if (rc != 0) {
+		exit_code = job_fail(job, rc == -EINVAL ? 2 : 3, "%s", board_error(&board));
+	} else {
+		exit_code = begin_job(job);
+		if (exit_code == 0)
+			exit_code = execute_runs(job, &board);
+	}
+	rc = board_close(&board);
+	if (rc != 0) {
+		snprintf(why, sizeof(why), "%s", board_error(&board));
+		exit_code = job_fail(job, 3, "%s", why);
+	}
+	if (job->id &&
+		store_end_job(job->request->store, job->id, exit_code, store_now_ms()) != 0) {
+		if (!job->error[0])
+			job_fail(job, 3, "database %s: %s", store_path(job->request->store),
+				store_error(job->request->store));
+		exit_code = 3;
+	}
+	return exit_code;
+}
