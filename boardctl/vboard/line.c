@@ -10,14 +10,18 @@
 
 #include "boardctl/vboard/log.h"
 
-/* What the smallest socket holds in single bytes, plus the byte in the sender's hand. */
-#define LINE_SOCKET_BYTES 7
-/* A sender blocked on the full socket needs so long to refill it after a read. */
-#define LINE_REFILL_NS UINT64_C(150000)
-/* Bytes are moved together while their times are this near, but no more than the socket holds. */
-#define LINE_GROUP_NS	 UINT64_C(350000)
-#define LINE_GROUP_BYTES 5
-#define LINE_CHUNK	 64
+/* What the smallest socket holds in single bytes; its sender wakes when one or none is left. */
+#define LINE_SOCKET_BYTES 6
+/*
+ * A sender that found the socket full goes on so soon after a read, even on a busy machine. Its
+ * next bytes then count as having waited: a burst stays at the line's rate, and never above it.
+ */
+#define LINE_REFILL_NS (2 * LOOP_MS)
+/* Bytes are moved together while their times are this near. */
+#define LINE_GROUP_NS UINT64_C(450000)
+/* The host's rate is asked for so often while bytes flow. */
+#define LINE_RATE_NS (5 * LOOP_MS)
+#define LINE_CHUNK   64
 /* Without inotify a slave that was opened is noticed so late. */
 #define LINE_REOPEN_NS (100 * LOOP_MS)
 /* Pace of a side whose rate is not known. */
@@ -49,12 +53,12 @@ static uint64_t line_byte_ns(const struct line_lane *lane)
 
 static uint64_t line_group_ns(const struct line_lane *lane)
 {
+	/* Four would leave two in the socket: too many to wake the sender, too few for a group. */
+	static const uint8_t groups[] = {1, 1, 2, 3, 3, 5};
 	uint64_t byte_ns = line_byte_ns(lane);
 	uint64_t bytes = LINE_GROUP_NS / byte_ns;
 
-	if (bytes < 1)
-		bytes = 1;
-	return byte_ns * (bytes > LINE_GROUP_BYTES ? LINE_GROUP_BYTES : bytes);
+	return byte_ns * groups[bytes < sizeof(groups) ? bytes : sizeof(groups) - 1];
 }
 
 static bool line_rates_agree(const struct line *line)
@@ -80,17 +84,21 @@ void line_set_device_baud(struct line *line, unsigned baud)
 	int waiting = 0;
 
 	line->next_device_baud = baud;
-	line->next_device_bytes = 2 * LINE_SOCKET_BYTES;
+	line->next_device_bytes = 2 * (LINE_SOCKET_BYTES + 1);
 	if (line->device_fd >= 0)
 		ioctl(line->device_fd, FIONREAD, &waiting);
 	if (!line->device_baud || (!line->to_host.is_busy && !waiting))
 		line_apply_device_baud(line);
 }
 
-static void line_note_host_baud(struct line *line)
+static void line_note_host_baud(struct line *line, uint64_t now_ns)
 {
-	unsigned baud = pty_get_baud(&line->pty);
+	unsigned baud;
 
+	if (now_ns < line->next_rate_ns)
+		return;
+	line->next_rate_ns = now_ns + LINE_RATE_NS;
+	baud = pty_get_baud(&line->pty);
 	if (baud != line->host_baud)
 		log_event("%s: the host runs at %u baud", line->name, baud);
 	line->host_baud = baud;
@@ -156,27 +164,6 @@ static void line_lane_watch(struct line_lane *lane)
 	line->master_watch.events = wants ? POLLIN : 0;
 }
 
-/* The source has bytes: the first bit of the first one goes on the line now. */
-static void line_lane_begin(struct line_lane *lane)
-{
-	uint64_t now_ns = loop_now_ns();
-	/* Only a burst that has filled the socket can have had more waiting behind it. */
-	bool is_refill = lane->burst_bytes >= LINE_SOCKET_BYTES - 1 &&
-			 now_ns - lane->dry_ns < LINE_REFILL_NS;
-
-	if (lane->is_busy || lane->source_fd < 0)
-		return;
-	line_note_host_baud(lane->line);
-	if (!is_refill) {
-		lane->burst_bytes = 0;
-		if (lane->free_ns < now_ns)
-			lane->free_ns = now_ns;
-	}
-	lane->is_busy = true;
-	lane->timer.due_ns = lane->free_ns + line_group_ns(lane);
-	line_lane_watch(lane);
-}
-
 static void line_lane_idle(struct line_lane *lane, uint64_t now_ns)
 {
 	lane->is_busy = false;
@@ -208,7 +195,7 @@ static void line_lane_step(void *context, uint64_t now_ns)
 
 	if (!lane->is_busy || lane->source_fd < 0)
 		return;
-	line_note_host_baud(lane->line);
+	line_note_host_baud(lane->line, now_ns);
 	byte_ns = line_byte_ns(lane);
 	due = now_ns > lane->free_ns ? (now_ns - lane->free_ns) / byte_ns : 0;
 	if (due > sizeof(bytes))
@@ -229,6 +216,32 @@ static void line_lane_step(void *context, uint64_t now_ns)
 		}
 	}
 	lane->timer.due_ns = lane->free_ns + line_group_ns(lane);
+	line_lane_watch(lane);
+}
+
+/* The source has bytes: the first bit of the first one goes on the line now. */
+static void line_lane_begin(struct line_lane *lane)
+{
+	uint64_t now_ns = loop_now_ns();
+	/* Only a burst that has filled the socket can have had more waiting behind it. */
+	bool is_refill =
+		lane->burst_bytes >= LINE_SOCKET_BYTES && now_ns - lane->dry_ns < LINE_REFILL_NS;
+
+	if (lane->is_busy || lane->source_fd < 0)
+		return;
+	if (!is_refill) {
+		lane->line->next_rate_ns = 0;
+		line_note_host_baud(lane->line, now_ns);
+		lane->burst_bytes = 0;
+		if (lane->free_ns < now_ns)
+			lane->free_ns = now_ns;
+	}
+	lane->is_busy = true;
+	lane->timer.due_ns = lane->free_ns + line_group_ns(lane);
+	if (lane->timer.due_ns <= now_ns)
+		line_lane_step(lane, now_ns);
+	else
+		line_lane_watch(lane);
 }
 
 /* ---------------------------------------------------------------- the two ends */
@@ -314,7 +327,7 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 	loop_add_watch(loop, &line->master_watch);
 	loop_add_watch(loop, &line->inotify_watch);
 	loop_add_timer(loop, &line->reopen_timer);
-	line_note_host_baud(line);
+	line_note_host_baud(line, loop_now_ns());
 	line_note_listener(line);
 	return 0;
 }

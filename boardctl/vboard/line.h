@@ -49,6 +49,7 @@ struct line {
 	unsigned device_baud, host_baud;
 	unsigned next_device_baud;  /* 0: none waits */
 	unsigned next_device_bytes; /* at most so many bytes are still of the old rate */
+	uint64_t next_rate_ns;	    /* when to ask for the host's rate again */
 	bool is_listened;
 	bool is_cut;
 	struct line_lane to_host, to_device;
