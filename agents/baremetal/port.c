@@ -111,7 +111,7 @@ static void port_window_end(struct agent_port *port, struct window *window)
 	text_put_u64(counters, "kernel_messages", console_count_lines() - begin->lines);
 }
 
-static void port_put_watchdog(const struct machine *machine, struct text *text)
+static void put_watchdog(const struct machine *machine, struct text *text)
 {
 	if (!machine->board->watchdogs[0])
 		text_put(text, "watchdog", "none");
@@ -119,6 +119,15 @@ static void port_put_watchdog(const struct machine *machine, struct text *text)
 		text_put(text, "watchdog", "was running, stopped at entry");
 	else
 		text_put(text, "watchdog", "was off at entry");
+}
+
+/* A number of the tree's, where 0 means that the tree does not say. */
+static void put_known(struct text *text, const char *key, uint64_t value)
+{
+	if (value)
+		text_put_u64(text, key, value);
+	else
+		text_put(text, key, "unknown");
 }
 
 static void port_facts(struct agent_port *port, struct text *text)
@@ -137,10 +146,10 @@ static void port_facts(struct agent_port *port, struct text *text)
 	text_put(text, "clocksource", "ticks");
 	text_put_u64(text, "uptime_at_entry_us",
 		counter_scale(machine->entry_counts, 1000000, machine->counter_rate_hz));
-	port_put_watchdog(machine, text);
+	put_watchdog(machine, text);
 	text_put_u64(text, "hart", machine->hart);
-	text_put_u64(text, "memory_bytes", machine->memory_size);
-	text_put_u64(text, "uart_clock_hz", machine->uart_clock_hz);
+	put_known(text, "memory_bytes", machine->memory_size);
+	put_known(text, "uart_clock_hz", machine->uart_clock_hz);
 	text_put_u64(text, "sbi_implementation", sbi_get_implementation());
 	text_put_u64(text, "sbi_version", sbi_get_version());
 	text_put_u64(text, "sbi_time", (uint64_t)sbi_probe_extension(SBI_EXTENSION_TIME));
