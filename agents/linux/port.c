@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agents/linux/port.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agents/core/counter.h"
+#include "agents/linux/facts.h"
+
+#define SILENCE_LIMIT_S 600u
+#define NS_PER_S	1000000000u
+
+static struct linux_port *linux_port(struct agent_port *port)
+{
+	return (struct linux_port *)port;
+}
+
+/* ---------------------------------------------------------------- operations */
+
+static int port_read(struct agent_port *port, uint8_t *data, size_t capacity, uint32_t timeout_ms)
+{
+	return console_read(linux_port(port)->console, data, capacity, timeout_ms);
+}
+
+static int port_write(struct agent_port *port, const uint8_t *data, size_t size)
+{
+	return console_write(linux_port(port)->console, data, size);
+}
+
+static uint64_t port_uptime_counts(struct agent_port *port)
+{
+	struct timespec up;
+
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	return counter_scale((uint64_t)up.tv_sec * NS_PER_S + (uint64_t)up.tv_nsec,
+		port->counter_rate_hz, NS_PER_S);
+}
+
+static void port_window_begin(struct agent_port *port, struct window *window)
+{
+	struct linux_port *linux = linux_port(port);
+
+	(void)window;
+	if (!linux->keeps_settings)
+		kmsg_quiet(&linux->kmsg);
+	kmsg_mark(&linux->kmsg);
+	console_get_counts(linux->console, &linux->uart_begin);
+	snapshot_take(&linux->files, &linux->begin);
+}
+
+static void put_count(struct text *text, const char *key, bool is_known, uint64_t count)
+{
+	if (is_known)
+		text_put_u64(text, key, count);
+	else
+		text_put(text, key, "unknown");
+}
+
+static void port_window_end(struct agent_port *port, struct window *window)
+{
+	struct linux_port *linux = linux_port(port);
+	struct text *text = &window->counters;
+	const struct console_counts *begin = &linux->uart_begin;
+	struct console_counts uart;
+	struct snapshot end;
+	int64_t messages;
+
+	snapshot_take(&linux->files, &end);
+	console_get_counts(linux->console, &uart);
+	messages = kmsg_count(&linux->kmsg);
+	text_put_i64(text, "console_level", linux->kmsg.level);
+	kmsg_restore(&linux->kmsg);
+	snapshot_write(&linux->begin, &end, text);
+	put_count(text, "uart_rx", uart.rx_is_known && begin->rx_is_known, uart.rx - begin->rx);
+	put_count(text, "uart_tx", uart.tx_is_known && begin->tx_is_known, uart.tx - begin->tx);
+	put_count(text, "kernel_messages", messages >= 0, (uint64_t)messages);
+}
+
+static void port_write_facts(struct agent_port *port, struct text *text)
+{
+	struct linux_port *linux = linux_port(port);
+
+	text_put(text, "counter_rate_source", linux->rate.source);
+	text_put_u64(text, "console_baud", console_get_baud(linux->console));
+	text_put(text, "kmsg", linux->kmsg.fd >= 0 ? "counted" : "not readable");
+	facts_write_system(text);
+	facts_write_clocks(text);
+	tuning_write_facts(linux->tuning, text);
+	text_put(text, "settings", linux->keeps_settings ? "kept" : "tuned");
+	facts_write_build(text);
+}
+
+static const struct agent_port_ops linux_ops = {
+	.console_read = port_read,
+	.console_write = port_write,
+	.anchor = posix_anchor,
+	.wait_until = posix_wait_until,
+	.sleep_ms = posix_sleep_ms,
+	.clock_ns = posix_clock_ns,
+	.uptime_counts = port_uptime_counts,
+	.load_start = posix_load_start,
+	.load_stop = posix_load_stop,
+	.load_work = posix_load_work,
+	.window_begin = port_window_begin,
+	.window_end = port_window_end,
+	.facts = port_write_facts,
+};
+
+/* ---------------------------------------------------------------- threads */
+
+static long port_thread_id(void)
+{
+	return (long)gettid();
+}
+
+static void watch(struct linux_port *linux, long id)
+{
+	char path[64];
+
+	if (linux->watched_fd >= 0)
+		close(linux->watched_fd);
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", id);
+	linux->watched_fd = open(path, O_RDONLY | O_CLOEXEC);
+	linux->watched = id;
+}
+
+/* The state follows the name, which stands in parentheses and may hold any. */
+static int port_thread_is_blocked(struct posix_port *port, long id)
+{
+	struct linux_port *linux = (struct linux_port *)port;
+	char text[256];
+	const char *state;
+	ssize_t size = -1;
+
+	if (linux->watched == id && linux->watched_fd >= 0)
+		size = pread(linux->watched_fd, text, sizeof(text) - 1, 0);
+	if (size <= 0) {
+		watch(linux, id);
+		if (linux->watched_fd >= 0)
+			size = pread(linux->watched_fd, text, sizeof(text) - 1, 0);
+	}
+	if (size <= 0)
+		return -1;
+	text[size] = '\0';
+	state = strrchr(text, ')');
+	return state && strncmp(state, ") S", 3) == 0;
+}
+
+static const struct posix_os linux_os = {
+	.thread_id = port_thread_id,
+	.thread_is_blocked = port_thread_is_blocked,
+};
+
+/* ---------------------------------------------------------------- life */
+
+static uint64_t resolution_ns(clockid_t clock)
+{
+	struct timespec resolution;
+
+	if (clock_getres(clock, &resolution) != 0)
+		return 0;
+	return (uint64_t)resolution.tv_sec * NS_PER_S + (uint64_t)resolution.tv_nsec;
+}
+
+void port_init(struct linux_port *port, struct console *console, const struct tuning *tuning,
+	bool keep_settings)
+{
+	struct posix_port *posix = &port->posix;
+	struct agent_port *agent = &posix->agent;
+
+	*port = (struct linux_port){.console = console,
+		.tuning = tuning,
+		.keeps_settings = keep_settings,
+		.watched_fd = -1};
+	if (uname(&port->name) != 0)
+		strcpy(port->name.release, "unknown");
+	port->rate = rate_read();
+	kmsg_open(&port->kmsg);
+	snapshot_open(&port->files);
+	agent->ops = &linux_ops;
+	agent->counter_rate_hz = port->rate.hz;
+	agent->system = "linux";
+	agent->version = port->name.release;
+	agent->mode = "U+MMU thread";
+	agent->benches = posix_benches;
+	agent->bench_count = posix_bench_count;
+	agent->silence_limit_s = SILENCE_LIMIT_S;
+	posix->os = &linux_os;
+	posix->priorities_are_permitted = tuning->fifo_is_permitted;
+	posix->schedules[POSIX_PRIORITY_HIGH] =
+		(struct posix_schedule){SCHED_FIFO, TUNING_PRIORITY_HIGH};
+	posix->schedules[POSIX_PRIORITY_MIDDLE] =
+		(struct posix_schedule){SCHED_FIFO, TUNING_PRIORITY_MIDDLE};
+	posix->schedules[POSIX_PRIORITY_LOW] =
+		(struct posix_schedule){SCHED_FIFO, TUNING_PRIORITY_LOW};
+	posix->schedules[POSIX_PRIORITY_LOAD] = (struct posix_schedule){SCHED_OTHER, 0};
+	posix->tick_ns = resolution_ns(CLOCK_MONOTONIC_COARSE);
+	posix->granularity_ns = resolution_ns(CLOCK_MONOTONIC);
+	/* Once outside of any window, so that its pages are there. */
+	snapshot_take(&port->files, &port->begin);
+}
+
+void port_set_memory(struct linux_port *port, void *arena, size_t size, void *load_stack)
+{
+	port->posix.agent.arena = arena;
+	port->posix.agent.arena_size = size;
+	port->posix.load_stack = load_stack;
+}
+
+void port_fini(struct linux_port *port)
+{
+	kmsg_close(&port->kmsg);
+	snapshot_close(&port->files);
+	if (port->watched_fd >= 0)
+		close(port->watched_fd);
+	port->watched_fd = -1;
+}
