@@ -141,20 +141,24 @@ struct peer {
 	uint8_t input[4096];
 	size_t input_used;
 	size_t input_size;
-	uint64_t input_us;	/* when input was read */
-	uint64_t chunk_us;	/* when the first byte held back came */
-	uint64_t last_byte_us;	/* when anything came last */
-	uint64_t damage_before; /* damaged chunks when the request was sent */
+	uint64_t input_us;     /* when input was read */
+	uint64_t chunk_us;     /* when the first byte held back came */
+	uint64_t last_byte_us; /* when anything came last */
 	uint32_t nonce;
 	uint8_t seq;
 	uint8_t go_seq;
 	uint16_t go_window;
-	uint64_t go_us;
 	bool is_open;
 	bool is_reset;
-	bool is_announced; /* a HELLO or a 00 has been seen: frames may be sent */
-	bool is_hushed;	   /* between GO and DONE: silence is recorded */
-	bool is_done_kept; /* DONE came; it is in window */
+	bool has_hello;	     /* an unasked HELLO came and nobody has asked for it */
+	bool is_going;	     /* GO is out and neither DONE nor PONG has ended it */
+	bool is_hushed;	     /* going, and the host has not sent: what comes is recorded */
+	bool is_done;	     /* DONE has come: it is in current */
+	size_t done_wire;    /* bytes of the last DONE on the wire */
+	size_t frozen_bytes; /* of an open chunk, recorded when the host broke the silence */
+	uint64_t frozen_us;  /* when that was; 0 = not yet */
+	uint64_t mark_bytes; /* silence before the chunk that is being read */
+	uint64_t mark_us;
 	struct peer_window current;
 	struct message_hello hello;
 	struct message_error target_error;
@@ -188,7 +192,9 @@ int peer_poll(struct peer *peer, int timeout_ms);
 /*
  * Pumps until the agent announces itself: 1 and *hello for a HELLO, 0 when
  * only a 00 byte told of it (the HELLO was damaged) and the line then was
- * quiet for quiet_ms; -ETIMEDOUT otherwise. Sends nothing.
+ * quiet for quiet_ms; -ETIMEDOUT otherwise. Sends nothing. Call it as soon as
+ * the loader has handed over: a 00 from before the call does not count (power-on
+ * garbage has some), a whole HELLO does.
  */
 int peer_wait_hello(struct peer *peer, int timeout_ms, struct message_hello *hello);
 
