@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "harness/counters.h"
+#include "harness/rows.h"
 #include "harness/stats.h"
 
 /* ------------------------------------------------------------------- pull */
@@ -120,10 +121,7 @@ int run_window_fit_audit(
 /* Series whose length ARM has fixed: not floors, warm-up or brackets. */
 static bool is_measured(const struct run_series *series)
 {
-	return series->entry.kind == SERIES_KIND_COUNTS &&
-	       strncmp(series->entry.name, "floor.", 6) != 0 &&
-	       strncmp(series->entry.name, "cold", 4) != 0 &&
-	       strcmp(series->entry.name, "bracket") != 0;
+	return series->entry.kind == SERIES_KIND_COUNTS && rows_is_measured(series->entry.name);
 }
 
 /* What was heard in the silence, fit for one line. */

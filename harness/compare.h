@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Systems side by side, from the valid runs of a selection.  Runs whose gates
+ * failed are named with their reason and give no number.  Between boots the
+ * median of each statistic is shown, of maxima the highest.
+ *
+ * Errors: 0 or a negative errno of the store, whose store_error() has the
+ * text.  compare_fini() in every case.
+ */
+#ifndef SAMEBOARD_HARNESS_COMPARE_H
+#define SAMEBOARD_HARNESS_COMPARE_H
+
+#include <cjson/cJSON.h>
+
+#include "db/query.h"
+
+/* One system in one row; values are in counts of that system's counter. */
+struct compare_cell {
+	unsigned boots;		 /* valid runs that have this row; 0: none */
+	const char *unsupported; /* why the system has no such row; NULL if it has */
+	const char *mode;	 /* row flag: "S-flat", "U+MMU thread" */
+	double floor;
+	double n; /* samples of one run */
+	double p50, p99, p999, max;
+	double missed, early; /* of all runs */
+};
+
+struct compare_row {
+	char name[96];		    /* "wake.idle aligned", "mutex.pair plain" */
+	struct compare_cell *cells; /* one a system */
+};
+
+struct compare_system {
+	const char *name;
+	const char *protection, *address_space, *version;
+	double counter_hz;
+	double clock_ppm; /* NaN: not audited */
+	bool is_emulated;
+	unsigned runs, valid;
+	unsigned gates_passed, gates_not_applicable, gates_unknown; /* of valid runs */
+};
+
+struct compare {
+	struct store *store;
+	struct query_run **runs; /* the selection, oldest first */
+	size_t run_count;
+	struct compare_system *systems;
+	size_t system_count;
+	struct compare_row *rows;
+	size_t row_count;
+	struct compare_loaded *loaded; /* what the strings live in */
+};
+
+int compare_init(
+	struct compare *compare, struct store *store, const int64_t *run_ids, size_t count);
+void compare_fini(struct compare *compare);
+
+/* For people; free() it.  NULL without memory. */
+char *compare_to_text(const struct compare *compare);
+cJSON *compare_to_json(const struct compare *compare);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/catalogue.h"
+
+bool rows_is_measured(const char *series)
+{
+	return strncmp(series, "floor.", 6) != 0 && strncmp(series, "cold", 4) != 0 &&
+	       strcmp(series, "bracket") != 0;
+}
+
+bool rows_is_gate_bench(unsigned bench_id)
+{
+	return bench_id == CATALOGUE_SLEEP_ID || bench_id == CATALOGUE_AUDIT_ID ||
+	       bench_id == CATALOGUE_REFERENCE_ID;
+}
+
+void rows_name(char *name, size_t size, const char *bench, const char *phase, const char *series)
+{
+	const char *last_word = strrchr(bench, '.');
+	size_t common;
+
+	/* "pair.plain" of "mutex.pair" is "plain"; "latency" says nothing new. */
+	last_word = last_word ? last_word + 1 : bench;
+	common = strlen(last_word);
+	if (strcmp(series, "latency") == 0 || strcmp(series, last_word) == 0)
+		series = "";
+	else if (strncmp(series, last_word, common) == 0 && series[common] == '.')
+		series += common + 1;
+	snprintf(name, size, "%s%s%s%s%s", bench, phase && phase[0] ? " " : "", phase ? phase : "",
+		series[0] ? " " : "", series);
+}

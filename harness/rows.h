@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which series of a window are rows of a report, and what such a row is
+ * called.  No errors, no state.
+ */
+#ifndef SAMEBOARD_HARNESS_ROWS_H
+#define SAMEBOARD_HARNESS_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Samples that the window was made for: not its floors, warm-up or brackets. */
+bool rows_is_measured(const char *series);
+
+/* A bench that every run has, for its gates: no row of a comparison. */
+bool rows_is_gate_bench(unsigned bench_id);
+
+/* "wake.idle aligned", "mutex.pair plain", "irq.split isr"; phase may be "". */
+void rows_name(char *name, size_t size, const char *bench, const char *phase, const char *series);
+
+#endif
