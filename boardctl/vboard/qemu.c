@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 #include "boardctl/vboard/log.h"
 
 #define QEMU_ARGUMENTS_MAX 48
+#define QEMU_ANSWER_NS	   (3 * LOOP_S)
 /* The clock in the virt board's device tree, and QEMU's number for divisor 1. */
 #define QEMU_UART_CLOCK_HZ	 3686400
 #define QEMU_BAUD_OF_DIVISOR_ONE 399193
@@ -73,8 +75,9 @@ static void qemu_trace_ready(void *context, short revents)
 
 static void qemu_monitor_line(struct qemu *qemu, char *line)
 {
-	(void)qemu;
 	line[strcspn(line, "\r")] = '\0';
+	if (strncmp(line, "{\"return\"", 9) == 0 || strncmp(line, "{\"error\"", 8) == 0)
+		qemu->answers_missing--;
 	if (!strstr(line, "\"return\": {}"))
 		log_event("qemu: %s", line);
 }
@@ -147,11 +150,13 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 	qemu_add(arguments, "-bios", "%s", config->bios);
 	qemu_add(arguments, "-kernel", "%s", config->uboot);
 	qemu_add(arguments, "-device", "sdhci-pci");
-	if (qemu->has_card) {
+	/* A slot without a card can still be given one under power. */
+	if (qemu->has_card)
 		qemu_add(arguments, "-drive", "if=none,id=slot,format=raw,file=%s",
 			qemu_escape(config->card));
-		qemu_add(arguments, "-device", "sd-card,drive=slot,id=card");
-	}
+	else
+		qemu_add(arguments, "-drive", "if=none,id=slot");
+	qemu_add(arguments, "-device", "sd-card,drive=slot,id=card");
 	qemu_add(arguments, "-display", "none");
 	qemu_add(arguments, "-chardev", "socket,id=uart,fd=%d", uart_fd);
 	qemu_add(arguments, "-serial", "chardev:uart");
@@ -200,9 +205,28 @@ void qemu_init(struct qemu *qemu, struct loop *loop, const struct qemu_config *c
 
 static void qemu_command(struct qemu *qemu, const char *command)
 {
-	if (qemu->monitor_fd >= 0 &&
-		send(qemu->monitor_fd, command, strlen(command), MSG_NOSIGNAL) < 0)
+	if (qemu->monitor_fd < 0)
+		return;
+	qemu->answers_missing++;
+	if (send(qemu->monitor_fd, command, strlen(command), MSG_NOSIGNAL) < 0)
 		log_event("qemu: command lost: %s", strerror(errno));
+}
+
+/* Only when it has answered has it let go of the card's file. */
+static void qemu_await_answers(struct qemu *qemu)
+{
+	uint64_t until_ns = loop_now_ns() + QEMU_ANSWER_NS;
+
+	while (qemu->answers_missing > 0 && qemu->monitor_watch.fd >= 0) {
+		struct pollfd poll_monitor = {.fd = qemu->monitor_fd, .events = POLLIN};
+		uint64_t now_ns = loop_now_ns();
+		if (now_ns >= until_ns) {
+			log_event("qemu: no answer to a command");
+			return;
+		}
+		if (poll(&poll_monitor, 1, (int)((until_ns - now_ns) / LOOP_MS) + 1) > 0)
+			qemu_monitor_ready(qemu, poll_monitor.revents);
+	}
 }
 
 static void qemu_close(struct qemu *qemu)
@@ -217,6 +241,7 @@ static void qemu_close(struct qemu *qemu)
 	qemu->trace_fd = -1;
 	qemu->monitor_used = 0;
 	qemu->trace_used = 0;
+	qemu->answers_missing = 0;
 	qemu->pid = 0;
 }
 
@@ -295,16 +320,32 @@ void qemu_freeze(struct qemu *qemu)
 
 void qemu_remove_card(struct qemu *qemu)
 {
-	if (!qemu->has_card)
+	if (!qemu->pid || !qemu->has_card)
 		return;
+	qemu->has_card = false;
 	qemu_command(
 		qemu, "{\"execute\":\"eject\",\"arguments\":{\"id\":\"card\",\"force\":true}}\n");
-	qemu->has_card = false;
+	qemu_await_answers(qemu);
 }
 
 void qemu_insert_card(struct qemu *qemu)
 {
-	if (qemu->pid && !qemu->has_card)
-		log_event(
-			"the running board has no slot for a card: it finds it at its next power-on");
+	char name[2 * PATH_MAX], command[2 * PATH_MAX + 200];
+	size_t used = 0;
+
+	if (!qemu->pid || qemu->has_card)
+		return;
+	qemu->has_card = true;
+	for (const char *in = qemu->config->card; *in && used < sizeof(name) - 2; in++) {
+		if (*in == '"' || *in == '\\')
+			name[used++] = '\\';
+		name[used++] = *in;
+	}
+	name[used] = '\0';
+	snprintf(command, sizeof(command),
+		"{\"execute\":\"blockdev-change-medium\",\"arguments\":"
+		"{\"id\":\"card\",\"filename\":\"%s\",\"format\":\"raw\"}}\n",
+		name);
+	qemu_command(qemu, command);
+	qemu_await_answers(qemu);
 }

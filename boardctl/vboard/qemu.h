@@ -25,7 +25,8 @@ struct qemu {
 	const struct qemu_config *config;
 	pid_t pid; /* 0: not running */
 	int monitor_fd, trace_fd;
-	bool has_card; /* a card is in the slot */
+	bool has_card;	     /* a card is in the slot */
+	int answers_missing; /* to commands sent */
 	char monitor_text[4096], trace_text[256];
 	size_t monitor_used, trace_used;
 	struct loop_watch monitor_watch, trace_watch;
@@ -51,6 +52,8 @@ bool qemu_reap(struct qemu *qemu, pid_t pid, int status);
 /* Commands to a running machine; without one they do nothing. */
 void qemu_reset(struct qemu *qemu);
 void qemu_freeze(struct qemu *qemu);
+
+/* The same, but they wait until the machine has the card's file, or has let go of it. */
 void qemu_insert_card(struct qemu *qemu);
 void qemu_remove_card(struct qemu *qemu);
 
