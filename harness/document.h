@@ -96,6 +96,9 @@ const struct document_node *document_root(const struct document *document);
 const struct document_node *document_find(const struct document_node *node, const char *key);
 unsigned document_line(const struct document_node *node);
 
+/* The text of a value that is one, else NULL; lives as long as the document. */
+const char *document_string(const struct document_node *node);
+
 /*
  * Records (unless an earlier one is there) an error at `key` of `node`, or at
  * the node itself if key is NULL; `format` says what is wrong and what was
