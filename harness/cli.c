@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/cli.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/log.h"
+
+const struct cli_command cli_commands[] = {
+	{"run", "SUITE", "measure the systems of a suite on a board and compare them", "lbdiorsjqh",
+		1, 1, command_run},
+	{"plan", "SUITE", "show what `run` would do, and how long it takes", "orsjh", 1, 1,
+		command_plan},
+	{"list", "", "list the runs that are stored, newest first", "donjh", 0, 0, command_list},
+	{"show", "RUN", "show one run: facts, windows, gates with evidence", "djh", 1, 1,
+		command_show},
+	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJjh", 0,
+		CLI_ARGUMENTS_MAX, command_compare},
+	{"gates", "", "explain every validity gate", "jh", 0, 0, command_gates},
+	{"boards", "", "list the boards of the lab file, and who holds them", "ljh", 0, 0,
+		command_boards},
+	{"power", "BOARD on|off|cycle|status", "switch a board's power", "ljqh", 2, 2,
+		command_power},
+	{"sd", "BOARD host|dut|off|status|write [IMAGE]",
+		"move a board's card, or write an image to it", "ljqh", 2, 3, command_sd},
+	{NULL, NULL, NULL, NULL, 0, 0, NULL},
+};
+
+static const struct option_row {
+	int letter; /* in the commands' lists; the short option where it is given below */
+	const char *name;
+	const char *argument;
+	const char *help;
+} option_rows[] = {
+	{'l', "lab", "FILE",
+		"lab file (default $SAMEBOARD_LAB, ./lab.json, ~/.config/sameboard/lab.json)"},
+	{'b', "board", "NAME", "board of the lab file (default: the only one)"},
+	{'d', "db", "FILE",
+		"database (default $SAMEBOARD_DB, ~/.local/state/sameboard/sameboard.db)"},
+	{'i', "images", "DIR",
+		"images and their manifests (default $SAMEBOARD_IMAGES, build/images)"},
+	{'o', "os", "LIST", "systems, separated by commas (default: those of the suite)"},
+	{'r', "repeat", "N", "boots of each system (default: as the suite says)"},
+	{'s', "seed", "N", "decides the order of systems (default 1)"},
+	{'n', "limit", "N", "at most so many rows (default 20)"},
+	{'J', "job", "JOB", "all runs of this job: an id, LAST or LAST~N"},
+	{'j', "json", NULL, "print JSON"},
+	{'q', "quiet", NULL, "no progress on stderr"},
+	{'h', "help", NULL, "print this help"},
+	{'V', "version", NULL, "print the version"},
+};
+#define OPTION_ROWS (sizeof(option_rows) / sizeof(option_rows[0]))
+
+/* ------------------------------------------------------------------- help */
+
+static void print_options(const char *letters)
+{
+	log_result("\nOptions:\n");
+	for (size_t i = 0; i < OPTION_ROWS; i++) {
+		const struct option_row *row = &option_rows[i];
+		char left[40];
+
+		if (letters && !strchr(letters, row->letter))
+			continue;
+		snprintf(left, sizeof(left), "--%s%s%s", row->name, row->argument ? "=" : "",
+			row->argument ? row->argument : "");
+		log_result("  %-16s %s\n", left, row->help);
+	}
+}
+
+static int print_help(const struct cli_command *command)
+{
+	if (command) {
+		log_result("usage: sameboard %s [OPTION...]%s%s\n\n%s\n", command->name,
+			command->arguments[0] ? " " : "", command->arguments, command->summary);
+		print_options(command->options);
+		return CLI_PASS;
+	}
+	log_result("usage: sameboard COMMAND [OPTION...] [ARGUMENT...]\n\n"
+		   "What does each operating system really cost on the same board?\n\nCommands:\n");
+	for (command = cli_commands; command->name; command++)
+		log_result("  %-8s %s\n", command->name, command->summary);
+	print_options("hV");
+	log_result("\n`sameboard COMMAND --help` shows the options of a command.\n"
+		   "Exit codes: 0 passed; 1 a regression, a failed gate, panic, hang or no agent;\n"
+		   "2 wrong usage or configuration; 3 the lab failed.\n");
+	return CLI_PASS;
+}
+
+/* ------------------------------------------------------------------- parse */
+
+static int parse_number(const char *name, const char *text, uint64_t max, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (errno || end == text || *end || text[0] == '-' || *number == 0 || *number > max) {
+		log_error("--%s: \"%s\" is no number from 1 to %llu", name, text,
+			(unsigned long long)max);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int parse_systems(struct cli *cli, const char *list)
+{
+	char *rest = cli->systems_text;
+	char *word;
+
+	if ((size_t)snprintf(rest, sizeof(cli->systems_text), "%s", list) >=
+		sizeof(cli->systems_text)) {
+		log_error("--os: the list is too long");
+		return -EINVAL;
+	}
+	cli->system_count = 0;
+	while ((word = strsep(&rest, ","))) {
+		if (!*word || cli->system_count == CLI_SYSTEMS_MAX) {
+			log_error("--os: \"%s\" is no list of 1 to %d systems like linux,baremetal",
+				list, CLI_SYSTEMS_MAX);
+			return -EINVAL;
+		}
+		for (size_t i = 0; i < cli->system_count; i++)
+			if (strcmp(cli->systems[i], word) == 0) {
+				log_error("--os: \"%s\" is named twice", word);
+				return -EINVAL;
+			}
+		cli->systems[cli->system_count++] = word;
+	}
+	return 0;
+}
+
+static int take_option(struct cli *cli, int letter, const char *value)
+{
+	uint64_t number;
+
+	switch (letter) {
+	case 'l':
+		cli->lab = value;
+		return 0;
+	case 'b':
+		cli->board = value;
+		return 0;
+	case 'd':
+		cli->db = value;
+		return 0;
+	case 'i':
+		cli->images = value;
+		return 0;
+	case 'o':
+		return parse_systems(cli, value);
+	case 'r':
+		if (parse_number("repeat", value, 1000, &number) != 0)
+			return -EINVAL;
+		cli->repeat = (unsigned)number;
+		return 0;
+	case 'n':
+		if (parse_number("limit", value, 1000000, &number) != 0)
+			return -EINVAL;
+		cli->limit = (unsigned)number;
+		return 0;
+	case 's':
+		return parse_number("seed", value, UINT64_MAX / 2, &cli->seed);
+	case 'J':
+		cli->job = value;
+		return 0;
+	case 'j':
+		cli->json = true;
+		return 0;
+	case 'q':
+		cli->quiet = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static void set_defaults(struct cli *cli)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	*cli = (struct cli){.seed = 1};
+	cli->images = getenv("SAMEBOARD_IMAGES");
+	if (!cli->images || !*cli->images)
+		cli->images = "build/images";
+	cli->db = getenv("SAMEBOARD_DB");
+	if (cli->db && *cli->db)
+		return;
+	if (state && *state)
+		snprintf(cli->db_path, sizeof(cli->db_path), "%s/sameboard/sameboard.db", state);
+	else
+		snprintf(cli->db_path, sizeof(cli->db_path),
+			"%s/.local/state/sameboard/sameboard.db", home ? home : ".");
+	cli->db = cli->db_path;
+}
+
+static void keep_command_line(struct cli *cli, int argc, char **argv)
+{
+	size_t used = 0;
+
+	for (int i = 1; i < argc && used + 1 < sizeof(cli->command_line); i++)
+		used += (size_t)snprintf(cli->command_line + used, sizeof(cli->command_line) - used,
+			"%s%s", i > 1 ? " " : "", argv[i]);
+}
+
+/* 0, or an exit code + 1 where the program ends here. */
+static int parse_options(struct cli *cli, const struct cli_command *command, int argc, char **argv)
+{
+	struct option options[OPTION_ROWS + 1] = {0};
+	size_t count = 0;
+	int letter;
+
+	for (size_t i = 0; i < OPTION_ROWS; i++)
+		if (strchr(command->options, option_rows[i].letter))
+			options[count++] = (struct option){option_rows[i].name,
+				option_rows[i].argument ? required_argument : no_argument, NULL,
+				option_rows[i].letter};
+	opterr = 0;
+	optind = 2;
+	while ((letter = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (letter == 'h')
+			return print_help(command) + 1;
+		if (letter == ':' || letter == '?') {
+			log_error("%s: %s %s; see `sameboard %s --help`", command->name,
+				letter == ':' ? "no value for" : "unknown option", argv[optind - 1],
+				command->name);
+			return CLI_USAGE + 1;
+		}
+		if (take_option(cli, letter, optarg) != 0)
+			return CLI_USAGE + 1;
+	}
+	for (; optind < argc; optind++) {
+		if (cli->argument_count == CLI_ARGUMENTS_MAX) {
+			log_error("%s: more than %d arguments", command->name, CLI_ARGUMENTS_MAX);
+			return CLI_USAGE + 1;
+		}
+		cli->arguments[cli->argument_count++] = argv[optind];
+	}
+	if (cli->argument_count < command->min_arguments ||
+		cli->argument_count > command->max_arguments) {
+		log_error("usage: sameboard %s [OPTION...]%s%s", command->name,
+			command->arguments[0] ? " " : "", command->arguments);
+		return CLI_USAGE + 1;
+	}
+	return 0;
+}
+
+int cli_main(int argc, char **argv)
+{
+	const struct cli_command *command;
+	struct cli cli;
+	int rc;
+
+	if (argc < 2) {
+		log_error("no command; see `sameboard --help`");
+		return CLI_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		strcmp(argv[1], "help") == 0)
+		return print_help(NULL);
+	if (strcmp(argv[1], "--version") == 0) {
+		log_result("sameboard %s\n", SAMEBOARD_VERSION);
+		return CLI_PASS;
+	}
+	for (command = cli_commands; command->name; command++)
+		if (strcmp(command->name, argv[1]) == 0)
+			break;
+	if (!command->name) {
+		log_error("unknown command \"%s\"; see `sameboard --help`", argv[1]);
+		return CLI_USAGE;
+	}
+	set_defaults(&cli);
+	keep_command_line(&cli, argc, argv);
+	rc = parse_options(&cli, command, argc, argv);
+	if (rc != 0)
+		return rc - 1;
+	log_set_quiet(cli.quiet);
+	rc = command->execute(&cli);
+	if (log_flush() != 0) {
+		log_error("cannot write to standard output: %s", strerror(errno));
+		return rc > CLI_LAB ? rc : CLI_LAB;
+	}
+	return rc;
+}
+
+const char *const *cli_systems(const struct cli *cli, size_t *count)
+{
+	*count = cli->system_count;
+	return cli->system_count ? cli->systems : NULL;
+}
+
+int cli_print_json(cJSON *json)
+{
+	char *text = cJSON_Print(json);
+
+	cJSON_Delete(json);
+	if (!text) {
+		log_error("out of memory");
+		return CLI_LAB;
+	}
+	log_result("%s\n", text);
+	cJSON_free(text);
+	return CLI_PASS;
+}

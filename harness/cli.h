@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line: one table of commands, one of options; help is printed
+ * from them, and a test holds man page and README against them.
+ */
+#ifndef SAMEBOARD_HARNESS_CLI_H
+#define SAMEBOARD_HARNESS_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit codes of the program. */
+#define CLI_PASS  0
+#define CLI_FAIL  1 /* a regression or a failed gate; panic, hang, no agent */
+#define CLI_USAGE 2 /* wrong usage or configuration */
+#define CLI_LAB	  3 /* relay, mux, card, adapter, disk, board */
+
+#define CLI_SYSTEMS_MAX	  16
+#define CLI_ARGUMENTS_MAX 64
+
+struct cli {
+	const char *lab;    /* NULL: where lab_open() looks */
+	const char *board;  /* NULL: the only one of the lab */
+	const char *db;	    /* never NULL after cli_parse() */
+	const char *images; /* never NULL after cli_parse() */
+	const char *systems[CLI_SYSTEMS_MAX];
+	size_t system_count;
+	unsigned repeat; /* 0: not given */
+	unsigned limit;	 /* 0: not given */
+	uint64_t seed;	 /* 1 if not given */
+	const char *job; /* NULL: not given */
+	bool json, quiet;
+	const char *arguments[CLI_ARGUMENTS_MAX];
+	size_t argument_count;
+	char command_line[512]; /* as typed, without the program's name */
+	char db_path[512], systems_text[512];
+};
+
+struct cli_command {
+	const char *name;
+	const char *arguments; /* "SUITE", "[RUN...]" */
+	const char *summary;
+	const char *options; /* letters of the options it takes */
+	size_t min_arguments, max_arguments;
+	int (*execute)(struct cli *cli); /* an exit code */
+};
+
+extern const struct cli_command cli_commands[]; /* ends with a NULL name */
+
+/* Runs the program: parse, dispatch.  The exit code. */
+int cli_main(int argc, char **argv);
+
+/* The commands. */
+int command_run(struct cli *cli);
+int command_plan(struct cli *cli);
+int command_list(struct cli *cli);
+int command_show(struct cli *cli);
+int command_compare(struct cli *cli);
+int command_gates(struct cli *cli);
+int command_boards(struct cli *cli);
+int command_power(struct cli *cli);
+int command_sd(struct cli *cli);
+
+/* "a,b" of --os into what plan and job take; NULL and 0 when not given. */
+const char *const *cli_systems(const struct cli *cli, size_t *count);
+
+/* Prints JSON with a newline and frees it; CLI_LAB without memory. */
+struct cJSON;
+int cli_print_json(struct cJSON *json);
+
+#endif
