@@ -122,6 +122,12 @@ static char *find_marker(const struct loader *loader, const struct marker *marke
 	return NULL;
 }
 
+/* hush's second prompt: an `if` or a quote isn't closed. */
+static bool wants_more(const struct dialogue *d)
+{
+	return !strcmp(d->text, "> ") || (d->used > 3 && !strcmp(d->text + d->used - 3, "\n> "));
+}
+
 /*
  * After CR: until the prompt, as text ending in it, with the marker before it
  * if there is to be one. 0 complete; -EPROTO the end is damaged.
@@ -150,11 +156,32 @@ static int wait_end(
 		/* Quiet: the prompt is the end, also without its marker. */
 		if (marker && find_marker(loader, marker, status))
 			return 0;
+		if (wants_more(d))
+			return fail_format(d->error, sizeof(d->error), -EINVAL,
+				"the loader waits for the rest of it; the command is incomplete");
 		if (dialogue_is_at_prompt(d))
 			return marker ? fail_format(d->error, sizeof(d->error), -EPROTO,
 						"the end of the output is damaged")
 				      : 0;
 	}
+}
+
+/* Back to an empty prompt, with the text kept; error says no more than before
+ * unless that fails. */
+static int leave_line(struct loader *loader)
+{
+	struct dialogue *d = &loader->d;
+	char error[FAIL_TEXT_SIZE];
+	int ret;
+
+	memcpy(loader->output, d->text, d->used + 1);
+	memcpy(error, d->error, sizeof(error));
+	ret = dialogue_cancel(d);
+	if (!ret)
+		memcpy(d->error, error, sizeof(error));
+	d->used = strlen(loader->output);
+	memcpy(d->text, loader->output, d->used + 1);
+	return ret;
 }
 
 /* Type and run a line, typing it anew while its echo or its end is damaged. */
@@ -180,13 +207,11 @@ static int run_line(struct loader *loader, const char *line, const struct marker
 		if (ret == -EPROTO && strstr(d->text, "syntax error"))
 			return 0;
 	}
-	if (!ret && !dialogue_is_at_prompt(d)) {
+	if (ret == -ETIMEDOUT || ret == -EINVAL)
+		leave_line(loader);
+	else if (!ret && !dialogue_is_at_prompt(d))
 		/* The marker came, the prompt was damaged. */
-		memcpy(loader->output, d->text, d->used + 1);
-		ret = dialogue_cancel(d);
-		memcpy(d->text, loader->output, strlen(loader->output) + 1);
-		d->used = strlen(d->text);
-	}
+		ret = leave_line(loader);
 	return ret;
 }
 
@@ -269,8 +294,12 @@ int loader_run(
 	if (output && size)
 		snprintf(output, size, "%s", loader->output);
 	find_reason(loader->output, reason, sizeof(reason));
-	if (end ? !status : !watcher_match_loader_failure(reason))
+	if (end ? !status : !watcher_match_loader_failure(reason)) {
+		/* The status knows better than words that were on the way. */
+		if (watcher_verdict(loader->d.watcher)->cause == WATCHER_CAUSE_LOADER_FAILED)
+			watcher_clear_verdict(loader->d.watcher);
 		return 0;
+	}
 	fail_format(
 		loader->d.error, sizeof(loader->d.error), -EIO, "%s (status %d)", reason, status);
 	return say_command(loader, -EIO, command);
@@ -410,8 +439,8 @@ int loader_wait_prompt(struct loader *loader, unsigned timeout_ms)
 	uint64_t deadline_us = monotonic_get_us() + timeout_ms * UINT64_C(1000);
 	int ret;
 
-	d->resets_before = d->watcher->resets;
 	dialogue_forget(d);
+	d->resets_before = d->watcher->resets;
 	ret = stop_autoboot(d, timeout_ms, deadline_us);
 	return ret ? ret : prove_prompt(loader);
 }
