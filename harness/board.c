@@ -6,11 +6,11 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "harness/paths.h"
 
 static int board_fail(struct board *board, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -40,32 +40,16 @@ const char *board_error(const struct board *board)
  */
 static int find_lock_path(const struct lab_board *config, char *path, size_t size)
 {
-	const char *fixed = getenv("SAMEBOARD_STATE"), *state = getenv("XDG_STATE_HOME");
-	const char *home = getenv("HOME");
 	const struct link_config *port = &config->console;
-	char dir[PATH_MAX], identity[PATH_MAX], hex[SHA256_HEX_SIZE];
-	int length;
+	char identity[PATH_MAX], hex[SHA256_HEX_SIZE], name[64];
 
 	snprintf(identity, sizeof(identity), "%s|%s|%s|%s", port->path ? port->path : "",
 		port->usb ? port->usb : "", port->usb_serial ? port->usb_serial : "",
 		port->usb_path ? port->usb_path : "");
 	if (sha256_buffer(identity, strlen(identity), hex) != 0)
 		return -ENOMEM;
-	if (fixed && *fixed)
-		length = snprintf(dir, sizeof(dir), "%s/", fixed);
-	else if (state && *state)
-		length = snprintf(dir, sizeof(dir), "%s/sameboard/", state);
-	else
-		length = snprintf(dir, sizeof(dir), "%s/.local/state/sameboard/", home ? home : "");
-	if (length < 0 || (size_t)length >= sizeof(dir))
-		return -ENAMETOOLONG;
-	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(dir, 0777); /* what is wrong shows when the lock is opened */
-		*slash = '/';
-	}
-	length = snprintf(path, size, "%sboard-%.16s.lock", dir, hex);
-	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+	snprintf(name, sizeof(name), "board-%.16s.lock", hex);
+	return paths_state_file(name, path, size);
 }
 
 static void read_holder(int fd, char *text, size_t size)
@@ -99,6 +83,7 @@ static int take_lock(struct board *board, const char *what)
 
 	if (rc != 0)
 		return board_fail(board, rc, "the path of its lock is too long");
+	paths_make_parents(path);
 	board->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (board->lock < 0)
 		return board_fail(

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where sameboard keeps its own files. */
+#ifndef SAMEBOARD_HARNESS_PATHS_H
+#define SAMEBOARD_HARNESS_PATHS_H
+
+#include <stddef.h>
+
+/*
+ * Path of `name` in the state folder: $SAMEBOARD_STATE, $XDG_STATE_HOME/sameboard
+ * or ~/.local/state/sameboard.  0 or -ENAMETOOLONG.
+ */
+int paths_state_file(const char *name, char *path, size_t size);
+
+/* Makes the folders above path; what is wrong shows when the file is opened. */
+void paths_make_parents(const char *path);
+
+#endif
