@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "harness/log.h"
+#include "harness/paths.h"
 
 const struct cli_command cli_commands[] = {
 	{"run", "SUITE", "measure the systems of a suite on a board and compare them", "lbdiorsjqh",
@@ -181,8 +182,6 @@ static int take_option(struct cli *cli, int letter, const char *value)
 
 static void set_defaults(struct cli *cli)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-
 	*cli = (struct cli){.seed = 1};
 	cli->images = getenv("SAMEBOARD_IMAGES");
 	if (!cli->images || !*cli->images)
@@ -190,11 +189,8 @@ static void set_defaults(struct cli *cli)
 	cli->db = getenv("SAMEBOARD_DB");
 	if (cli->db && *cli->db)
 		return;
-	if (state && *state)
-		snprintf(cli->db_path, sizeof(cli->db_path), "%s/sameboard/sameboard.db", state);
-	else
-		snprintf(cli->db_path, sizeof(cli->db_path),
-			"%s/.local/state/sameboard/sameboard.db", home ? home : ".");
+	if (paths_state_file("sameboard.db", cli->db_path, sizeof(cli->db_path)) != 0)
+		cli->db_path[0] = '\0'; /* opening it fails and says so */
 	cli->db = cli->db_path;
 }
 

@@ -9,6 +9,7 @@
 #include "harness/compare.h"
 #include "harness/job.h"
 #include "harness/log.h"
+#include "harness/paths.h"
 
 /* ------------------------------------------------------------------- plan */
 
@@ -221,6 +222,7 @@ int command_run(struct cli *cli)
 		log_error("%s", lab_error(lab));
 		goto out;
 	}
+	paths_make_parents(cli->db);
 	if (store_open(&store, cli->db, 0) != 0) {
 		log_error("%s", store_error(store));
 		exit_code = CLI_LAB;
