@@ -87,7 +87,7 @@ void line_set_device_baud(struct line *line, unsigned baud)
 	line->next_device_bytes = 2 * (LINE_SOCKET_BYTES + 1);
 	if (line->device_fd >= 0)
 		ioctl(line->device_fd, FIONREAD, &waiting);
-	if (!line->device_baud || (!line->to_host.is_busy && !waiting))
+	if (!line->has_sent || (!line->to_host.is_busy && !waiting))
 		line_apply_device_baud(line);
 }
 
@@ -206,6 +206,7 @@ static void line_lane_step(void *context, uint64_t now_ns)
 			lane->source_fd = -1;
 		if (count > 0) {
 			lane->free_ns += (uint64_t)count * byte_ns;
+			lane->line->has_sent |= lane->is_to_host;
 			lane->burst_bytes += (unsigned)count;
 			line_hand_over(lane, bytes, (size_t)count);
 			line_count_old_rate(lane, (size_t)count);
@@ -349,6 +350,7 @@ void line_attach(struct line *line, int fd, const struct fault_plan *plan, unsig
 	line_detach(line);
 	line->device_fd = fd;
 	line->is_cut = false;
+	line->has_sent = false;
 	line->to_host.source_fd = fd;
 	fault_stream_start(&line->to_host.fault, plan, power_on, 0);
 	fault_stream_start(&line->to_device.fault, plan, power_on, 1);

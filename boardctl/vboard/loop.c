@@ -83,13 +83,15 @@ int loop_run(struct loop *loop)
 		int ready = loop_wait(loop, polls);
 		if (ready < 0 && errno != EINTR)
 			return -errno;
-		loop_run_timers(loop);
 		for (unsigned i = 0; i < loop->watch_count && ready > 0 && !loop->has_ended; i++) {
 			struct loop_watch *watch = loop->watches[i];
 			/* A callback before this one may have closed or replaced the descriptor. */
 			if (polls[i].revents && watch->fd == polls[i].fd)
 				watch->ready(watch->context, polls[i].revents);
 		}
+		/* After the watches: what was known before a timer's time is known to its callback.
+		 */
+		loop_run_timers(loop);
 	}
 	return 0;
 }
