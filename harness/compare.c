@@ -82,7 +82,6 @@ static size_t find_system(struct compare *compare, const struct loaded_run *run)
 		.address_space = "",
 		.version = run->run->image_version,
 		.clock_ppm = NAN,
-		.is_emulated = run->run->emulated,
 	};
 	return compare->system_count - 1;
 }

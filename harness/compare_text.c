@@ -13,7 +13,7 @@
 static bool has_emulated(const struct compare *compare)
 {
 	for (size_t i = 0; i < compare->system_count; i++)
-		if (compare->systems[i].is_emulated)
+		if (compare->systems[i].valid && compare->systems[i].is_emulated)
 			return true;
 	return false;
 }
@@ -105,9 +105,10 @@ static void print_notes(FILE *out, const struct compare *compare)
 {
 	bool named = false;
 
-	fputs("\nmax is the highest observed in these samples; missed are releases at least one "
-	      "period late.\n",
-		out);
+	if (compare->row_count)
+		fputs("\nmax is the highest observed in these samples; missed are releases at least one "
+		      "period late.\n",
+			out);
 	for (size_t i = 0; i < compare->system_count; i++)
 		if (!isnan(compare->systems[i].clock_ppm))
 			fprintf(out, "clock of %s against its counter: %+.1f ppm\n",
@@ -148,7 +149,10 @@ char *compare_to_text(const struct compare *compare)
 			compare->runs[0]->model, compare->runs[0]->suite, compare->run_count,
 			compare->run_count == 1 ? "" : "s",
 			has_emulated(compare) ? ", EMULATED" : "");
-	print_table(out, compare);
+	if (compare->row_count)
+		print_table(out, compare);
+	else
+		fputs("no valid run, so there is nothing to compare\n", out);
 	print_notes(out, compare);
 	if (fclose(out) != 0) {
 		free(text);

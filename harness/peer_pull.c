@@ -9,6 +9,9 @@
 
 #define PULL_RANGE_FIRST 16384u
 #define PULL_RANGE_MIN	 64u
+#define PULL_SLOWNESS	 50u /* times what the line could do, and */
+#define PULL_BASE_US	 60000000u
+#define PULL_TRIES	 3u /* times the tries of a request: READ costs nothing */
 
 /* ------------------------------------------------------- map of holes */
 
@@ -201,21 +204,32 @@ static void adapt_range(struct peer_transfer *transfer, uint32_t asked, uint32_t
 	} else if (asked - got > asked / 4) {
 		/* One lost frame of many is cheaper to ask for than many small trains. */
 		transfer->range = (asked < transfer->range ? asked : transfer->range) / 2;
+		/* Where nothing came through, shorter frames may. */
+		if (got == 0 && transfer->range > MESSAGE_DATA_MAX / 2)
+			transfer->range = MESSAGE_DATA_MAX / 2;
 		if (transfer->range < PULL_RANGE_MIN)
 			transfer->range = PULL_RANGE_MIN;
 	}
 }
 
+/* A target that dribbles must not hold the host for hours. */
+static uint64_t pull_deadline_us(const struct peer *peer, const struct peer_transfer *transfer)
+{
+	return peer_now_us(peer) + PULL_BASE_US +
+	       PULL_SLOWNESS * peer_line_us(peer, transfer->missing);
+}
+
 static int pull_holes(struct peer *peer, struct peer_transfer *transfer)
 {
+	uint64_t deadline_us = pull_deadline_us(peer, transfer);
 	uint64_t damage = peer_get_damage(peer);
 	uint32_t stalls = 0;
 
-	while (transfer->missing > 0) {
+	while (transfer->missing > 0 && peer_now_us(peer) < deadline_us) {
 		struct peer_hole hole = transfer->holes[0];
 		uint32_t length = hole.length < transfer->range ? hole.length : transfer->range;
 		uint32_t before = transfer->missing, got;
-		int err = pull_range(peer, transfer, hole.offset, length, stalls < 4 ? stalls : 4);
+		int err = pull_range(peer, transfer, hole.offset, length, stalls < 2 ? stalls : 2);
 
 		if (err)
 			return err;
@@ -225,13 +239,17 @@ static int pull_holes(struct peer *peer, struct peer_transfer *transfer)
 		if (got > 0) {
 			stalls = 0;
 			damage = peer_get_damage(peer);
-		} else if (++stalls >= peer->config.tries) {
+		} else if (++stalls >= peer->config.tries * PULL_TRIES) {
 			err = peer_get_damage(peer) != damage ? -EBADMSG : -ETIMEDOUT;
 			return peer_fail(peer, err,
 				"series %u.%u: nothing usable came for %u bytes at %u (%u tries)",
 				transfer->window, transfer->series, length, hole.offset, stalls);
 		}
 	}
+	if (transfer->missing > 0)
+		return peer_fail(peer, -ETIMEDOUT,
+			"series %u.%u: far too slow, %u of %u bytes are missing", transfer->window,
+			transfer->series, transfer->missing, transfer->size);
 	return 0;
 }
 

@@ -312,7 +312,6 @@ void run_execute(const struct run_request *request, struct run_result *result)
 	struct board *board = request->board;
 
 	*result = (struct run_result){.verdict = VERDICT_RUNNING};
-	peer_init(&run.peer, &(struct peer_link){0}, NULL, NULL);
 	run_console_init(&run);
 	if (begin_run(&run) == 0) {
 		struct link_guard watch = {guard, &run};
