@@ -44,7 +44,7 @@ static void run_grid(struct window *window, struct window_series *series, struct
 	grid_init(grid, anchor->release_counts, window->plan.period_us, port->counter_rate_hz);
 	if (window->plan.arbitrary_phase)
 		grid->next += grid_phase(window->plan.seed, grid->whole);
-	now = counter_read();
+	now = grid->next - 1; /* the anchor lies ahead */
 	while (series->count < series->capacity) {
 		uint64_t release = grid_next(grid, now);
 
