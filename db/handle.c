@@ -16,13 +16,27 @@ int handle_fail(struct store *store, int code, const char *format, ...)
 	return code;
 }
 
-static bool is_disk_full(sqlite3 *db, int result)
+/* The errno behind a failed commit is known to the file alone: the log's or the main one's. */
+static int find_errno(sqlite3 *db)
 {
+	sqlite3_file *journal = NULL;
 	int error = sqlite3_system_errno(db);
 
-	if (result == SQLITE_FULL)
-		return true;
-	return result == SQLITE_IOERR && (error == ENOSPC || error == EFBIG || error == EDQUOT);
+	if (error)
+		return error;
+	if (!sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) && journal &&
+		journal->pMethods)
+		journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &error);
+	if (!error)
+		sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &error);
+	return error;
+}
+
+static bool is_disk_full(sqlite3 *db, int result)
+{
+	int error = result == SQLITE_IOERR ? find_errno(db) : 0;
+
+	return result == SQLITE_FULL || error == ENOSPC || error == EFBIG || error == EDQUOT;
 }
 
 int handle_sql_error(struct store *store, const char *tried)
@@ -60,7 +74,7 @@ int handle_sql_error(struct store *store, const char *tried)
 		return handle_fail(store, -EFBIG, "cannot %s in %s: %s", tried, path, text);
 	default:
 		return handle_fail(store, -EIO, "cannot %s in %s: %s (%s)", tried, path, text,
-			strerror(sqlite3_system_errno(store->db)));
+			strerror(find_errno(store->db)));
 	}
 }
 

@@ -97,7 +97,10 @@ static int read_version(struct store *store, unsigned flags, int64_t *version)
 	char wal[4096];
 	int result = handle_get_integer(store, version, "PRAGMA user_version", "");
 
-	if (!result || !(flags & STORE_READ_ONLY) || sqlite3_errcode(store->db) != SQLITE_CANTOPEN)
+	int error = sqlite3_errcode(store->db) & 0xff;
+
+	if (!result || !(flags & STORE_READ_ONLY) ||
+		(error != SQLITE_CANTOPEN && error != SQLITE_READONLY))
 		return result;
 	snprintf(wal, sizeof(wal), "%s-wal", store->path);
 	if (!access(wal, F_OK))
