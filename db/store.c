@@ -86,6 +86,10 @@ static int open_connection(struct store *store, unsigned flags, const char *quer
 		return handle_fail(store, error ? -error : -EIO, "cannot open database %s: %s",
 			store->path, error ? strerror(error) : sqlite3_errmsg(store->db));
 	}
+	if (!(flags & STORE_READ_ONLY) && sqlite3_db_readonly(store->db, "main") == 1)
+		return handle_fail(store, -EROFS,
+			"%s is read-only for this user; give write permission or name another file",
+			store->path);
 	/* Before anything else: even journal_mode wants the lock. */
 	sqlite3_busy_timeout(store->db, PATIENCE_MS);
 	return 0;
@@ -188,10 +192,6 @@ static int set_up(struct store *store, unsigned flags)
 		result = check_identity(store, version);
 	if (result)
 		return result;
-	if (!(flags & STORE_READ_ONLY) && sqlite3_db_readonly(store->db, "main") == 1)
-		return handle_fail(store, -EROFS,
-			"%s is read-only for this user; give write permission or name another file",
-			store->path);
 	if (sqlite3_exec(
 		    store->db, "PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL", NULL, NULL, NULL))
 		return handle_sql_error(store, "set up the connection");
