@@ -58,6 +58,8 @@ static int write_console(struct agent_port *port, const uint8_t *data, size_t si
 		struct frame_event event;
 		size_t used = frame_reader_feed(&at->reader, data, size, &event);
 
+		if (event.kind == FRAME_EVENT_FRAME && event.frame.type == MESSAGE_DONE)
+			at->quiet_dones += at->is_quiet;
 		if (event.kind == FRAME_EVENT_FRAME)
 			keep_answer(at, &event.frame);
 		else if (event.kind == FRAME_EVENT_TEXT)
@@ -98,6 +100,11 @@ static uint64_t clock_ns(struct agent_port *port)
 	return counter_read();
 }
 
+static void quiet(struct agent_port *port, bool is_quiet)
+{
+	((struct script *)port)->is_quiet = is_quiet;
+}
+
 static void window_begin(struct agent_port *port, struct window *window)
 {
 	struct script *at = (struct script *)port;
@@ -105,6 +112,7 @@ static void window_begin(struct agent_port *port, struct window *window)
 	(void)window;
 	at->window_is_open = true;
 	at->begins++;
+	at->loud_windows += !at->is_quiet;
 }
 
 static void window_end(struct agent_port *port, struct window *window)
@@ -125,6 +133,7 @@ static const struct agent_port_ops script_ops = {
 	.wait_until = wait_until,
 	.sleep_ms = sleep_ms,
 	.clock_ns = clock_ns,
+	.quiet = quiet,
 	.window_begin = window_begin,
 	.window_end = window_end,
 	.facts = facts,

@@ -43,6 +43,9 @@ struct script {
 	size_t text_bytes; /* written outside frames */
 	size_t run_writes; /* writes while a window ran: must stay 0 */
 	bool window_is_open;
+	bool is_quiet;
+	size_t loud_windows; /* windows that began without quiet(true) */
+	size_t quiet_dones;  /* DONE that went out before quiet(false) */
 
 	const int64_t *lateness; /* of wait_until, cyclic; NULL: 0 */
 	size_t lateness_count;

@@ -143,6 +143,19 @@ START_TEST(a_window_goes_from_arm_to_release)
 }
 END_TEST
 
+START_TEST(the_console_is_quiet_from_go_until_done_is_out)
+{
+	script_session();
+	script_arm(1, 0, 10);
+	script_go(1);
+	script_run();
+	ck_assert_uint_eq(script.begins, 1);
+	ck_assert_uint_eq(script.loud_windows, 0);
+	ck_assert_uint_eq(script.quiet_dones, 1);
+	ck_assert(!script.is_quiet);
+}
+END_TEST
+
 START_TEST(done_carries_the_seq_of_go)
 {
 	script_session();
@@ -573,6 +586,7 @@ int main(void)
 	tcase_add_test(tcase, a_session_of_another_major_or_without_nonce_is_refused);
 	tcase_add_test(tcase, the_same_nonce_keeps_the_window_and_another_gives_it_up);
 	tcase_add_test(tcase, a_window_goes_from_arm_to_release);
+	tcase_add_test(tcase, the_console_is_quiet_from_go_until_done_is_out);
 	tcase_add_test(tcase, done_carries_the_seq_of_go);
 	tcase_add_test(tcase, arm_again_is_the_same_answer_and_runs_nothing_twice);
 	tcase_add_test(tcase, arm_of_something_else_is_busy);

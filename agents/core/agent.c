@@ -335,12 +335,15 @@ static void write_index(struct agent *agent)
 
 static int handle_go(struct agent *agent, const struct message_window *go)
 {
+	const struct agent_port_ops *ops = agent->port->ops;
 	struct message message = {.type = MESSAGE_DONE};
 	int status;
 
 	if (agent->state != MESSAGE_STATE_ARMED || go->window != agent->arm.window)
 		return 0;
 	agent->state = MESSAGE_STATE_RUNNING;
+	if (ops->quiet)
+		ops->quiet(agent->port, true);
 	status = window_run(&agent->window);
 	agent->done = (struct message_done){
 		.window = go->window,
@@ -351,7 +354,10 @@ static int handle_go(struct agent *agent, const struct message_window *go)
 	write_index(agent);
 	agent->state = MESSAGE_STATE_DONE;
 	message.done = agent->done;
-	return answer(agent, &message);
+	status = answer(agent, &message);
+	if (ops->quiet)
+		ops->quiet(agent->port, false);
+	return status;
 }
 
 static int handle_release(struct agent *agent, const struct message_window *release)

@@ -82,10 +82,14 @@ struct agent_port_ops {
 	uint64_t (*load_work)(struct agent_port *port);
 
 	/*
-	 * Quiet the console and remember all per-window counters; afterwards
-	 * put the console back and write the differences as `key=value` lines
-	 * (interrupts, ticks, page_faults, context_switches,
-	 * uart_rx, uart_tx, kernel_messages; `unknown` where it is).
+	 * Keep the system's own messages off the console from GO on, and let
+	 * them through again once DONE is out.  NULL: it has none.
+	 */
+	void (*quiet)(struct agent_port *port, bool is_quiet);
+	/*
+	 * Remember all per-window counters, after the settling; afterwards
+	 * write the differences as `key=value` lines (interrupts, ticks, page_faults,
+	 * context_switches, uart_rx, uart_tx, kernel_messages; `unknown` where it is).
 	 */
 	void (*window_begin)(struct agent_port *port, struct window *window);
 	void (*window_end)(struct agent_port *port, struct window *window);

@@ -100,9 +100,9 @@ int window_prepare(struct window *window);
 uint32_t window_estimate_ms(const struct window *window);
 
 /*
- * GO: settle -> quiet the console -> floor -> the bench (its warm-up as `cold`,
- * then n samples) -> floor -> counters -> console back.  0, or the bench's
- * error with its reason in window->failure and as `failure=` in the counters.
+ * GO, with the console already quiet: settle -> floor -> the bench (its warm-up
+ * as `cold`, then n samples) -> floor -> counters.  0, or the bench's error with its reason in
+ * window->failure and as `failure=` in the counters.
  */
 int window_run(struct window *window);
 

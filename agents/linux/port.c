@@ -39,13 +39,23 @@ static uint64_t port_uptime_counts(struct agent_port *port)
 		port->counter_rate_hz, NS_PER_S);
 }
 
+static void port_quiet(struct agent_port *port, bool is_quiet)
+{
+	struct linux_port *linux = linux_port(port);
+
+	if (linux->keeps_settings)
+		return;
+	if (is_quiet)
+		kmsg_quiet(&linux->kmsg);
+	else
+		kmsg_restore(&linux->kmsg);
+}
+
 static void port_window_begin(struct agent_port *port, struct window *window)
 {
 	struct linux_port *linux = linux_port(port);
 
 	(void)window;
-	if (!linux->keeps_settings)
-		kmsg_quiet(&linux->kmsg);
 	kmsg_mark(&linux->kmsg);
 	console_get_counts(linux->console, &linux->uart_begin);
 	snapshot_take(&linux->files, &linux->begin);
@@ -72,7 +82,6 @@ static void port_window_end(struct agent_port *port, struct window *window)
 	console_get_counts(linux->console, &uart);
 	messages = kmsg_count(&linux->kmsg);
 	text_put_i64(text, "console_level", linux->kmsg.level);
-	kmsg_restore(&linux->kmsg);
 	snapshot_write(&linux->begin, &end, text);
 	put_count(text, "uart_rx", uart.rx_is_known && begin->rx_is_known, uart.rx - begin->rx);
 	put_count(text, "uart_tx", uart.tx_is_known && begin->tx_is_known, uart.tx - begin->tx);
@@ -104,6 +113,7 @@ static const struct agent_port_ops linux_ops = {
 	.load_start = posix_load_start,
 	.load_stop = posix_load_stop,
 	.load_work = posix_load_work,
+	.quiet = port_quiet,
 	.window_begin = port_window_begin,
 	.window_end = port_window_end,
 	.facts = port_write_facts,
