@@ -83,8 +83,8 @@ struct peer_exchange {
 struct peer_silence {
 	uint64_t bytes; /* all of them, 00 included; 0 = silence was kept */
 	uint64_t first_us;
-	uint64_t last_us;
-	size_t kept; /* the first ones are in content */
+	uint64_t last_us; /* of the last one, or of a damaged DONE behind it */
+	size_t kept;	  /* the first ones are in content */
 	uint8_t content[PEER_SILENCE_KEPT];
 };
 

@@ -5,8 +5,8 @@
 
 #include "harness/peer_private.h"
 
-/* Of what DONE has on the wire, this share must be recognised in a damaged one. */
-#define PEER_DONE_ALIKE(size) ((size) - (size) / 4)
+/* So many bytes of DONE may be wrong or missing, and it is still recognised. */
+#define PEER_DONE_DAMAGE(size) ((size) / 4)
 
 int peer_go(struct peer *peer, uint16_t window, int timeout_ms)
 {
@@ -70,33 +70,38 @@ static void freeze_silence(struct peer *peer)
 }
 
 /*
- * Where a damaged DONE begins in what was recorded, or what was kept when it
- * is not there: the last start from which as many bytes of DONE follow in
- * order (longest common subsequence) as from anywhere.
+ * Where a damaged DONE begins in what was recorded, or kept when it is not
+ * there: the start from which the fewest bytes must be changed, put in or left
+ * out to get DONE. Text behind its first byte costs every start the same.
  */
 static size_t find_damaged_done(const uint8_t *bytes, size_t kept, const uint8_t *done, size_t size)
 {
-	uint16_t row[FRAME_HOST_WIRE_MAX + 1] = {0};
-	size_t best = 0, start = kept;
+	uint16_t row[FRAME_HOST_WIRE_MAX + 1]; /* cost of done[j..] from bytes[i..] */
+	size_t best = SIZE_MAX, start = kept, surplus;
 
+	for (size_t j = 0; j <= size; j++)
+		row[j] = (uint16_t)(size - j);
 	for (size_t i = kept; i-- > 0;) {
-		uint16_t diagonal = 0; /* row[j + 1] of the row before */
+		uint16_t diagonal = row[size]++;
 
 		for (size_t j = size; j-- > 0;) {
-			uint16_t above = row[j];
+			uint16_t below = row[j], cost = diagonal;
 
-			if (bytes[i] == done[j])
-				row[j] = (uint16_t)(diagonal + 1);
-			else if (row[j + 1] > row[j])
-				row[j] = row[j + 1];
-			diagonal = above;
+			if (bytes[i] != done[j]) {
+				cost = below < cost ? below : cost;
+				cost = row[j + 1] < cost ? row[j + 1] : cost;
+				cost++;
+			}
+			row[j] = cost;
+			diagonal = below;
 		}
-		if (row[0] > best) {
+		if (row[0] <= best) {
 			best = row[0];
 			start = i;
 		}
 	}
-	return best >= PEER_DONE_ALIKE(size) ? start : kept;
+	surplus = kept - start > size ? kept - start - size : 0;
+	return best != SIZE_MAX && best - surplus <= PEER_DONE_DAMAGE(size) ? start : kept;
 }
 
 /* DONE was sent but came damaged: its remains break no silence. */
