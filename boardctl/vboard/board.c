@@ -40,6 +40,14 @@ static void board_power_on(struct board *board)
 	guard_name_qemu(board->guard, board->qemu.pid);
 	log_event("power on %u, QEMU is process %d, %s", board->power_ons, (int)board->qemu.pid,
 		board->qemu.has_card ? "with the card" : "without a card");
+}
+
+/* An emulator needs a moment that a board does not: seconds after power-on count from here. */
+static void board_started(void *context)
+{
+	struct board *board = context;
+
+	log_event("the board runs");
 	board_set_timer(&board->reset_timer, board->plan->reset_after_s);
 	board_set_timer(&board->cut_timer, board->plan->cut_uart_s);
 }
@@ -175,6 +183,7 @@ int board_open(struct board *board, struct loop *loop, struct guard *guard,
 	loop_add_timer(loop, &board->cut_timer);
 	mux_init(&board->mux, dir_fd, qemu->card, plan->card == FAULT_CARD_HOST);
 	qemu_init(&board->qemu, loop, qemu);
+	board->qemu.started = board_started;
 	board->qemu.baud_changed = board_baud_changed;
 	board->qemu.context = board;
 	snprintf(link, sizeof(link), "%s/uart", dir);

@@ -78,7 +78,9 @@ static void qemu_monitor_line(struct qemu *qemu, char *line)
 	line[strcspn(line, "\r")] = '\0';
 	if (strncmp(line, "{\"return\"", 9) == 0 || strncmp(line, "{\"error\"", 8) == 0)
 		qemu->answers_missing--;
-	if (!strstr(line, "\"return\": {}"))
+	if (strncmp(line, "{\"QMP\"", 6) == 0)
+		qemu->started(qemu->context);
+	else if (!strstr(line, "\"return\": {}"))
 		log_event("qemu: %s", line);
 }
 

@@ -30,6 +30,8 @@ struct qemu {
 	char monitor_text[4096], trace_text[256];
 	size_t monitor_used, trace_used;
 	struct loop_watch monitor_watch, trace_watch;
+	/* The machine begins to run, some time after qemu_start. */
+	void (*started)(void *context);
 	/* The guest has programmed its UART for this rate. */
 	void (*baud_changed)(void *context, unsigned baud);
 	void *context;
