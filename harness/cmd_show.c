@@ -265,7 +265,7 @@ static void show_windows(const struct shown *s)
 	for (int m = 0; m < s->metric_count; m++) {
 		const struct query_metric *metric = &s->metrics[m];
 		const struct query_window *w = NULL;
-		double to_us;
+		double to_us, batch;
 		char name[96];
 
 		for (int i = 0; i < s->window_count; i++)
@@ -273,11 +273,16 @@ static void show_windows(const struct shown *s)
 				w = &s->windows[i];
 		if (!w || strcmp(metric->name, "n") != 0 || !rows_is_measured(metric->series))
 			continue;
-		to_us = 1e6 / metric_of(s, w->id, "", "counter_hz");
+		batch = metric_of(s, w->id, metric->series, "batch");
+		batch = batch >= 1 ? batch : 1;
+		to_us = 1e6 / metric_of(s, w->id, "", "counter_hz") / batch;
 		rows_name(name, sizeof(name), w->name, w->phase, metric->series);
 		table_add(&table, "%lld", (long long)w->number);
 		table_add(&table, "%s", name);
-		table_add(&table, "%.0f", metric->value);
+		if (batch > 1)
+			table_add(&table, "%.0f, means of %.0f", metric->value, batch);
+		else
+			table_add(&table, "%.0f", metric->value);
 		table_add(&table, "%.3f", metric_of(s, w->id, "", "floor") * to_us);
 		for (int i = 4; i < 9; i++) {
 			char statistic[16];

@@ -254,6 +254,14 @@ static void fill_cell(struct compare *compare, struct compare_row *row, size_t s
 	cell->missed = over_runs(compare, row->name, system, "missed", sum, &boots);
 	cell->early = over_runs(compare, row->name, system, "early", sum, &boots);
 	cell->max = over_runs(compare, row->name, system, "max", highest, &boots);
+	cell->batch = over_runs(compare, row->name, system, "batch", stats_median, &boots);
+	if (!(cell->batch >= 1))
+		cell->batch = 1;
+	cell->floor /= cell->batch;
+	cell->p50 /= cell->batch;
+	cell->p99 /= cell->batch;
+	cell->p999 /= cell->batch;
+	cell->max /= cell->batch;
 	cell->boots = boots;
 	if (boots == 0)
 		cell->unsupported = find_unsupported(compare, row, system);

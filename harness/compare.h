@@ -14,7 +14,10 @@
 
 #include "db/query.h"
 
-/* One system in one row; values are in counts of that system's counter. */
+/*
+ * One system in one row; values are in counts of that system's counter, and of
+ * one operation: sums of a batch are divided.
+ */
 struct compare_cell {
 	unsigned boots;		 /* valid runs that have this row; 0: none */
 	const char *unsupported; /* why the system has no such row; NULL if it has */

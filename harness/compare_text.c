@@ -73,7 +73,10 @@ static void add_line(
 		return;
 	}
 	table_add(table, "%.3f", cell->floor * 1e6 / system->counter_hz);
-	table_add(table, "%.0f", cell->n);
+	if (cell->batch > 1)
+		table_add(table, "%.0f, means of %.0f", cell->n, cell->batch);
+	else
+		table_add(table, "%.0f", cell->n);
 	table_add(table, "%u", cell->boots);
 	add_value(table, cell, system, cell->p50);
 	add_value(table, cell, system, cell->p99);
@@ -182,6 +185,7 @@ static cJSON *cell_to_json(const struct compare_cell *cell, const struct compare
 	if (cell->boots == 0)
 		return json;
 	cJSON_AddNumberToObject(json, "n", cell->n);
+	cJSON_AddNumberToObject(json, "mean_of", cell->batch);
 	cJSON_AddNumberToObject(json, "missed", cell->missed);
 	cJSON_AddNumberToObject(json, "early", cell->early);
 	add_us(json, "floor_us", cell->floor, system->counter_hz);

@@ -231,6 +231,20 @@ static void judge(struct run *run)
 	}
 }
 
+/* How the line behaved: what was damaged and asked for again. */
+static void note_line(struct run *run)
+{
+	struct peer_statistics s;
+
+	peer_get_statistics(&run->peer, &s);
+	run_event(run, "line",
+		"%u frames, %u damaged, %u requests, %u retries, %llu bytes received, %llu sent",
+		s.frames.frames,
+		s.frames.bad_crc + s.frames.bad_cobs + s.frames.oversize + s.frames.abandoned,
+		s.requests, s.retries, (unsigned long long)s.bytes_received,
+		(unsigned long long)s.bytes_sent);
+}
+
 static void close_run(struct run *run)
 {
 	struct store *store = run->request->store;
@@ -239,6 +253,7 @@ static void close_run(struct run *run)
 
 	if (run_console_flush(run) != 0)
 		run_fail_store(run, -EIO);
+	note_line(run);
 	judge(run);
 	if (run->evidence.host_error == 0)
 		store_add_metric(store, result->run_id,

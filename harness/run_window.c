@@ -181,6 +181,17 @@ void run_window_judge(struct run *run, const struct run_window *window)
 
 /* ------------------------------------------------------------------ store */
 
+/* Operations that one sample is the sum of; 1 where each has its own. */
+static double batch_of(const struct run_window *window, const char *series)
+{
+	char key[64];
+	uint64_t batch;
+
+	snprintf(key, sizeof(key), "batch.%s", series);
+	batch = counters_get_count(window->counters, key);
+	return batch > 0 && batch < GATE_COUNTER_NONE ? (double)batch : 1;
+}
+
 static int add_metric(
 	struct run *run, const char *series, const char *name, double value, const char *unit)
 {
@@ -234,10 +245,17 @@ static int store_metrics(struct run *run, const struct run_window *window)
 		rc = add_metric(run, NULL, "counter_hz", (double)run->counter_hz, "Hz");
 	if (rc == 0 && window->plan->role == PLAN_ROLE_AUDIT && run->evidence.audit_error == 0)
 		rc = add_metric(run, NULL, "clock", run->evidence.audit_fit.ppm, "ppm");
-	for (size_t i = 0; rc == 0 && i < window->series_count; i++)
-		if (window->series[i].entry.kind == SERIES_KIND_COUNTS)
-			rc = store_summary(run, &window->series[i],
-				is_measured(&window->series[i]) ? period : 0);
+	for (size_t i = 0; rc == 0 && i < window->series_count; i++) {
+		const struct series_entry *entry = &window->series[i].entry;
+
+		if (entry->kind != SERIES_KIND_COUNTS)
+			continue;
+		rc = store_summary(
+			run, &window->series[i], is_measured(&window->series[i]) ? period : 0);
+		if (rc == 0 && is_measured(&window->series[i]))
+			rc = add_metric(run, entry->name, "batch", batch_of(window, entry->name),
+				"operations");
+	}
 	return rc;
 }
 
