@@ -26,6 +26,7 @@
 
 static struct qemu_machine machine;
 static struct peer peer;
+static unsigned int stray_pongs;
 static char directory[] = "/tmp/sameboard-baremetal-XXXXXX";
 
 /* The build directory is where this program lies: BUILD/tests/check_baremetal. */
@@ -41,11 +42,20 @@ static void image_path(char *path, size_t size, const char *name)
 	snprintf(path, size, "%s/baremetal/%s.bin", self, name);
 }
 
+static void count_pong(void *context, uint64_t when_us, const struct frame *frame)
+{
+	(void)context;
+	(void)when_us;
+	stray_pongs += frame->type == MESSAGE_PONG;
+}
+
 static void power_on_file(const char *path)
 {
 	struct peer_link link = qemu_machine_link(&machine);
 	struct peer_events events = qemu_machine_events(&machine);
 
+	events.frame = count_pong;
+	stray_pongs = 0;
 	qemu_machine_power_on(&machine, path);
 	peer_init(&peer, &link, &events, NULL);
 }
@@ -408,6 +418,35 @@ START_TEST(a_burst_of_noise_costs_nothing_but_itself)
 }
 END_TEST
 
+START_TEST(what_comes_inside_a_window_waits_for_its_end)
+{
+	enum { PINGS = 40 };
+	struct message ping = {.type = MESSAGE_PING};
+	struct message_arm arm = arm_of(1, 100);
+	struct peer_window window;
+	uint8_t body[FRAME_HOST_BODY_MAX];
+	uint8_t wire[FRAME_HOST_WIRE_MAX];
+	uint32_t estimate_ms;
+
+	power_on("baremetal");
+	start_session();
+	estimate_ms = arm_and_go(&arm);
+	/* 840 bytes, and nobody reads: they must all fit the ring. */
+	for (unsigned int i = 0; i < PINGS; i++) {
+		int size = message_encode_frame(
+			&ping, (uint8_t)(100 + i), NONCE, body, sizeof(body), wire, sizeof(wire));
+
+		ck_assert_int_gt(size, 0);
+		qemu_machine_write(&machine, wire, (size_t)size);
+	}
+	ck_assert_msg(peer_wait_done(&peer, 2 * estimate_ms + 10000, &window) == 0, "%s",
+		peer_error(&peer));
+	for (unsigned int i = 0; i < 50 && stray_pongs < PINGS; i++)
+		ck_assert_int_ge(peer_poll(&peer, 100), 0);
+	ck_assert_uint_eq(stray_pongs, PINGS);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- the file */
 
 static size_t read_file(const char *path, uint8_t *bytes, size_t capacity)
@@ -531,6 +570,7 @@ int main(void)
 	tcase_add_test(tcase, dead_timer_says_hello_and_never_wakes);
 	tcase_add_test(tcase, chatter_talks_inside_a_window_and_is_counted);
 	tcase_add_test(tcase, a_watchdog_left_on_resets_the_board_under_the_session);
+	tcase_add_test(tcase, what_comes_inside_a_window_waits_for_its_end);
 	tcase_add_test(tcase, a_burst_of_noise_costs_nothing_but_itself);
 	tcase_add_loop_test(tcase, it_runs_wherever_it_is_put, 0, 2);
 	tcase_add_test(tcase, the_image_that_measures_has_no_test_build_in_it);
