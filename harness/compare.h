@@ -23,7 +23,8 @@ struct compare_cell {
 	const char *unsupported; /* why the system has no such row; NULL if it has */
 	const char *mode;	 /* row flag: "S-flat", "U+MMU thread" */
 	double floor;
-	double n; /* samples of one run */
+	double n;     /* samples of one run */
+	double batch; /* operations that a sample is the mean of; 1: no batch */
 	double p50, p99, p999, max;
 	double missed, early; /* of all runs */
 };
