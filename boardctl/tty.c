@@ -101,10 +101,38 @@ int tty_flush_input(int fd)
 	return ioctl(fd, TCFLSH, TCIFLUSH) ? gone_or(errno) : 0;
 }
 
+/* Standard rates by their old names, so that programs without termios2 see them. */
+static const struct {
+	uint32_t baud;
+	tcflag_t flag;
+} standard_rates[] = {
+	{1200, B1200},
+	{2400, B2400},
+	{4800, B4800},
+	{9600, B9600},
+	{19200, B19200},
+	{38400, B38400},
+	{57600, B57600},
+	{115200, B115200},
+	{230400, B230400},
+	{460800, B460800},
+	{500000, B500000},
+	{921600, B921600},
+	{1000000, B1000000},
+	{1500000, B1500000},
+	{2000000, B2000000},
+	{3000000, B3000000},
+};
+
 static void set_rate(struct termios2 *term, uint32_t baud)
 {
+	tcflag_t flag = BOTHER;
+
+	for (size_t i = 0; i < sizeof(standard_rates) / sizeof(standard_rates[0]); i++)
+		if (standard_rates[i].baud == baud)
+			flag = standard_rates[i].flag;
 	term->c_cflag &= ~(tcflag_t)(CBAUD | CIBAUD);
-	term->c_cflag |= BOTHER | BOTHER << IBSHIFT;
+	term->c_cflag |= flag | flag << IBSHIFT;
 	term->c_ispeed = baud;
 	term->c_ospeed = baud;
 }
