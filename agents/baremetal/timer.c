@@ -71,12 +71,18 @@ void timer_sleep_until(uint64_t deadline_counts, struct timer_wake *wake)
 
 void timer_sleep_ticks(uint64_t ticks)
 {
-	/* The tick that is under way is not a whole one. */
+	/*
+	 * The tick that is under way is not a whole one, and ticks that were
+	 * held up come in a row: only the counter tells that the time is over.
+	 */
 	uint64_t last = timer.ticks + ticks + 1;
+	uint64_t earliest = counter_read() + ticks * timer.period;
 
-	while (timer.ticks < last) {
+	while (timer.ticks < last || counter_read() < earliest) {
+		uint64_t seen = timer.ticks;
+
 		cpu_close_interrupts();
-		if (timer.ticks < last)
+		if (timer.ticks == seen)
 			cpu_wait();
 		cpu_open_interrupts();
 	}
