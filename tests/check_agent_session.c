@@ -543,6 +543,27 @@ START_TEST(a_dead_line_gives_the_console_back)
 }
 END_TEST
 
+static int read_garbage(
+	struct agent_port *port, uint8_t *data, size_t capacity, uint32_t timeout_ms)
+{
+	(void)port;
+	(void)timeout_ms;
+	memset(data, 'x', capacity);
+	return (int)capacity;
+}
+
+START_TEST(typing_does_not_keep_a_dead_line_alive)
+{
+	struct agent_port_ops ops = *script.port.ops;
+
+	ops.console_read = read_garbage;
+	script.port.ops = &ops;
+	script.port.counter_rate_hz = 1000;
+	script.port.silence_limit_s = 600;
+	ck_assert_int_eq(script_run(), AGENT_END_SILENT);
+}
+END_TEST
+
 START_TEST(an_arena_too_small_or_a_clock_without_rate_is_refused)
 {
 	script.port.arena_size = AGENT_ARENA_MIN - 1;
@@ -608,6 +629,7 @@ int main(void)
 	tcase_add_test(tcase, unknown_and_short_messages_are_named);
 	tcase_add_test(tcase, quit_says_bye_and_ends);
 	tcase_add_test(tcase, a_dead_line_gives_the_console_back);
+	tcase_add_test(tcase, typing_does_not_keep_a_dead_line_alive);
 	tcase_add_test(tcase, an_arena_too_small_or_a_clock_without_rate_is_refused);
 	tcase_add_test(tcase, a_second_start_remembers_nothing);
 	suite_add_tcase(suite, tcase);

@@ -167,7 +167,7 @@ static int serve(struct console *console, const struct options *options)
 	size_t size = options->arena_kb * 1024;
 	struct linux_port port;
 	struct tuning tuning;
-	enum agent_end end = AGENT_END_ARENA;
+	enum agent_end end;
 	uint8_t *memory = mmap(NULL, size + POSIX_STACK_SIZE, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -179,6 +179,8 @@ static int serve(struct console *console, const struct options *options)
 	port_set_memory(&port, memory, size, memory + size);
 	touch_stack_and_heap(memory + size);
 	end = agent_run(&port.posix.agent);
+	if (end == AGENT_END_ARENA)
+		fputs("sameboard-agent: the counter's rate is not known on this machine\n", stderr);
 	port_fini(&port);
 	tuning_restore(&tuning);
 	munmap(memory, size + POSIX_STACK_SIZE);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent's state, shared by agent.c (line, session, facts) and
+ * agent_window.c (arm, go, read, release); for nobody else.
+ */
+#ifndef AGENTS_CORE_AGENT_PRIVATE_H
+#define AGENTS_CORE_AGENT_PRIVATE_H
+
+#include "agents/core/agent.h"
+#include "protocol/frame.h"
+#include "protocol/series.h"
+
+#define FACTS_SIZE     8192u
+#define CATALOGUE_SIZE 4096u
+#define INPUT_SIZE     256u
+
+struct agent {
+	struct agent_port *port;
+	struct arena arena;
+	size_t arena_mark; /* where a window's memory begins */
+	bool quit;
+
+	struct frame_reader reader;
+	uint8_t chunk[FRAME_CHUNK_SIZE(FRAME_HOST_BODY_MAX)];
+	uint8_t input[INPUT_SIZE];
+	size_t input_at;
+	size_t input_size;
+	struct frame frame; /* the last one read */
+	bool frame_is_pending;
+	uint64_t received; /* counter when it had come in */
+	uint8_t body[FRAME_BODY_MAX];
+	uint8_t wire[FRAME_WIRE_SIZE(FRAME_BODY_MAX)];
+
+	uint32_t session; /* 0: none yet */
+	uint8_t state;	  /* enum message_state */
+	uint8_t previous_type;
+	uint8_t previous_seq;
+	struct message_arm arm; /* as it came, while armed or done */
+	struct window window;
+	struct message_done done;
+	uint8_t index[WINDOW_SERIES_MAX * SERIES_ENTRY_SIZE_MAX];
+	struct text facts;
+	struct text catalogue;
+	char facts_data[FACTS_SIZE];
+	char catalogue_data[CATALOGUE_SIZE];
+};
+
+/* All return 0, or negative when the console is gone. */
+int agent_send(struct agent *agent, const struct message *message, uint8_t seq);
+int agent_answer(struct agent *agent, const struct message *message);
+int agent_answer_error(struct agent *agent, int code, uint32_t detail, const char *text);
+
+/*
+ * 1 when a valid frame came; 0 when none did in timeout_ms or what came is not
+ * yet one; negative: console gone.
+ */
+int agent_next_frame(struct agent *agent, uint32_t timeout_ms);
+
+/* Cut to fit, with its NUL. */
+void agent_copy_string(char *target, size_t size, const char *source);
+
+void agent_give_up_window(struct agent *agent);
+
+/* As agent_send(). */
+int agent_handle_arm(struct agent *agent, const struct message_arm *arm);
+int agent_handle_go(struct agent *agent, const struct message_window *go);
+int agent_handle_release(struct agent *agent, const struct message_window *release);
+int agent_handle_read(struct agent *agent, const struct message_read *read);
+
+#endif
