@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -78,7 +81,18 @@ static const char *agent_path(char *path, size_t size)
 	return path;
 }
 
-static void start_agent(void)
+/* Root keeps its files but may no longer lock memory or run in real time. */
+static void give_up_real_time(void)
+{
+	const struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_RTPRIO, &none);
+	setrlimit(RLIMIT_MEMLOCK, &none);
+	prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0);
+	prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0);
+}
+
+static void start_agent_with(void (*before_exec)(void))
 {
 	const struct peer_link link = {&lab, link_read, link_write, link_now_us};
 	const struct peer_events events = {&lab, count_text, NULL};
@@ -99,10 +113,22 @@ static void start_agent(void)
 	lab.agent = fork();
 	ck_assert_int_ge(lab.agent, 0);
 	if (lab.agent == 0) {
+		if (before_exec)
+			before_exec();
 		execl(path, path, "--console", console, "--keep-settings", (char *)NULL);
 		_exit(127);
 	}
 	peer_init(&lab.peer, &link, &events, &config);
+}
+
+static void start_agent(void)
+{
+	start_agent_with(NULL);
+}
+
+static void start_agent_unprivileged(void)
+{
+	start_agent_with(give_up_real_time);
 }
 
 static void stop_agent(void)
@@ -480,6 +506,30 @@ START_TEST(a_signal_ends_it_and_gives_the_console_back)
 }
 END_TEST
 
+START_TEST(without_permission_it_measures_and_says_so)
+{
+	struct message_arm arm = {.window = 1, .bench = 22, .n = 20};
+	struct pulled pulled;
+	char *text;
+	size_t size;
+
+	open_session();
+	must(peer_probe(&lab.peer, &text, &size));
+	ck_assert_ptr_nonnull(strstr(text, "\ntuning.policy=SCHED_OTHER\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\ntuning.priority_high=0\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\ntuning.mlockall=not permitted\n"));
+	free(text);
+	measure(&arm, &pulled);
+	find_counts(&pulled, "handoff.plain", 20);
+	find_counts(&pulled, "handoff.pi", 20);
+	forget(&pulled);
+	arm = (struct message_arm){.window = 2, .bench = 2, .n = 20, .period_us = 1000};
+	measure(&arm, &pulled);
+	find_counts(&pulled, "latency", 20);
+	forget(&pulled);
+}
+END_TEST
+
 static int run_agent_with(const char *first, const char *second)
 {
 	char path[256];
@@ -518,6 +568,7 @@ int main(void)
 {
 	Suite *suite = suite_create("agent_linux");
 	TCase *jobs = tcase_create("jobs");
+	TCase *unprivileged = tcase_create("unprivileged");
 	TCase *usage = tcase_create("usage");
 	SRunner *runner = srunner_create(suite);
 	int failed;
@@ -537,6 +588,10 @@ int main(void)
 	tcase_add_test(jobs, too_many_samples_are_refused_with_the_number_that_fits);
 	tcase_add_test(jobs, a_signal_ends_it_and_gives_the_console_back);
 	suite_add_tcase(suite, jobs);
+	tcase_add_checked_fixture(unprivileged, start_agent_unprivileged, stop_agent);
+	tcase_set_timeout(unprivileged, 60);
+	tcase_add_test(unprivileged, without_permission_it_measures_and_says_so);
+	suite_add_tcase(suite, unprivileged);
 	tcase_add_test(usage, wrong_usage_is_told_apart_from_a_missing_console);
 	suite_add_tcase(suite, usage);
 	srunner_run_all(runner, CK_ENV);
