@@ -178,6 +178,12 @@ static const struct document_key manifest_keys[] = {
 		.kind = DOCUMENT_BOOLEAN,
 		.required = true,
 		DOCUMENT_AT(struct manifest, writes_card)},
+	{.name = "start_timeout",
+		.kind = DOCUMENT_INTEGER,
+		.min = 1,
+		.max = 3600,
+		.unit = "s",
+		DOCUMENT_AT(struct manifest, start_timeout_s)},
 	GROUP("first_boot", first_boot_shape),
 	TEXT("protection", protection, "the protection model"),
 	TEXT("address_space", address_space, "the address-space model"),
@@ -341,6 +347,7 @@ int manifest_open(struct manifest **opened, const char *path)
 	if (!manifest)
 		return -ENOMEM;
 	manifest->uart.baud = 115200;
+	manifest->start_timeout_s = 120;
 	manifest->first_boot.timeout_s = 300;
 	manifest->protection = manifest->address_space = manifest->tick = "";
 	result = document_open(&manifest->document, path);

@@ -47,7 +47,8 @@ struct manifest {
 	struct {
 		uint32_t baud; /* of the system's console, default 115200 */
 	} uart;
-	bool writes_card; /* must be shut down before power goes */
+	bool writes_card;	  /* must be shut down before power goes */
+	uint32_t start_timeout_s; /* from hand-over to the agent's HELLO, default 120 */
 	struct {
 		unsigned reboots;
 		uint32_t timeout_s;

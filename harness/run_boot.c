@@ -250,8 +250,12 @@ int run_step_hello(struct run *run)
 	struct message_hello hello;
 	int rc;
 
+	int timeout_ms = (int)run->request->manifest->start_timeout_s * 1000;
+	int rc;
+
 	peer_init(&run->peer, &link, &events, &peer);
-	rc = peer_wait_hello(&run->peer, 115000, &hello);
+	run_set_deadline(run, (uint64_t)timeout_ms + 1000);
+	rc = peer_wait_hello(&run->peer, timeout_ms, &hello);
 	if (rc < 0) {
 		if (rc == -ETIME || rc == -ETIMEDOUT)
 			return run_fail(run, VERDICT_FAIL, rc,
