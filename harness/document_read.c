@@ -103,8 +103,8 @@ static int fail_unknown(struct document *document, const struct document_node *n
 
 static void write_number(double number, char *text, size_t size)
 {
-	snprintf(
-		text, size, number == floor(number) && fabs(number) < 1e15 ? "%.0f" : "%g", number);
+	snprintf(text, size, number == floor(number) && fabs(number) < 0x1p60 ? "%.0f" : "%g",
+		number);
 }
 
 /* "an integer from 1 to 100 boots" */
@@ -191,9 +191,12 @@ static int read_number(struct document *document, const struct place *place, cha
 	if (!cJSON_IsNumber(place->node->json))
 		return fail_type(document, place, expected);
 	write_number(number, text, sizeof(text));
-	if (!isfinite(number) || (is_integer && (number != floor(number) || fabs(number) > 0x1p53)))
+	if (!isfinite(number) || (is_integer && number != floor(number)))
 		return document_fail(
 			document, place->node, NULL, "is %s; expected %s", text, expected);
+	if (is_integer && fabs(number) > 0x1p53)
+		return document_fail(document, place->node, NULL,
+			"%s is too large to be exact; expected at most 9007199254740992", text);
 	if ((key->min || key->max) && (number < key->min || number > key->max))
 		return document_fail(document, place->node, NULL, "%s is out of range; expected %s",
 			text, expected);

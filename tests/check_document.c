@@ -293,7 +293,9 @@ static const struct {
 	{T "\"doors\": 1.5}", "f:2: doors: is 1.5; expected an integer from 0 to 7"},
 	{T "\"doors\": \"1\"}", "f:2: doors: is a text; expected an integer from 0 to 7"},
 	{T "\"mass\": 1e400}", "f:2: mass: is inf; expected an integer of kg"},
-	{T "\"balance\": 9007199254740994}", "f:2: balance: is 9.0072e+15; expected an integer"},
+	{T "\"balance\": 9007199254740994}",
+		"f:2: balance: 9007199254740994 is too large to be exact; expected at most "
+		"9007199254740992"},
 	{T "\"speed\": 2.6}",
 		"f:2: speed: 2.6 is out of range; expected a number from -1.5 to 2.5 m/s"},
 	{T "\"is_open\": 1}", "f:2: is_open: is a number; expected true or false"},
