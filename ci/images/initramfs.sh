@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034,SC2154
+#
+# The first and only file system of the Linux card: busybox, the modules that
+# reach the card, and the agent.  The kernel mounts devtmpfs' nodes, so none
+# have to be made here and no privilege is needed.
+
+# What the agent and a person at the shell need the card for.
+initramfs_modules='sdhci-pci mmc_block vfat nls_cp437 nls_ascii'
+initramfs_links='sh mount mkdir insmod setsid cttyhack cat echo ls dmesg uname ps sync umount kill sleep top free devmem'
+
+# initramfs_base DIR LINUX: everything but the agent.
+initramfs_base() {
+	local dir=$1 linux=$2 link module
+
+	say BUILD "initramfs"
+	mkdir -p "$dir/root"/{bin,dev,lib/modules,proc,root,sys,tmp}
+	install -m 755 "$linux/busybox" "$dir/root/bin/busybox"
+	for link in $initramfs_links; do
+		ln -s busybox "$dir/root/bin/$link"
+	done
+	install -m 755 "$here/init" "$dir/root/init"
+	initramfs_loaded=' '
+	for module in $initramfs_modules; do
+		initramfs_add "$dir/root/lib/modules" "$linux/modules" "$module"
+	done
+}
+
+# initramfs_add DIR TREE MODULE: the module, after what it depends on.
+initramfs_add() {
+	local dir=$1 tree=$2 module=${3//-/_} file name
+
+	case $initramfs_loaded in
+	*" $module "*) return ;;
+	esac
+	initramfs_loaded="$initramfs_loaded$module "
+	file=$(find "$tree/kernel" -name "${module//_/[-_]}.ko*" | head -n 1)
+	if [ -z "$file" ]; then
+		grep -q "/${module//_/[-_]}\.ko$" "$tree/modules.builtin" && return
+		die "the kernel has no module $module"
+	fi
+	case $file in
+	*.xz) xz -dc <"$file" >"$dir/$module.ko" ;;
+	*.zst) zstd -dc <"$file" >"$dir/$module.ko" ;;
+	*) cp "$file" "$dir/$module.ko" ;;
+	esac
+	for name in $(initramfs_depends "$dir/$module.ko"); do
+		initramfs_add "$dir" "$tree" "$name"
+	done
+	riscv64-linux-gnu-strip --strip-debug "$dir/$module.ko"
+	printf '%s\n' "$module" >>"$dir/order"
+}
+
+# A module carries the names of those it needs.
+initramfs_depends() {
+	riscv64-linux-gnu-objcopy -O binary -j .modinfo "$1" /dev/stdout |
+		tr '\0' '\n' | sed -n 's/^depends=//p' | tr ',' ' '
+}
+
+# initramfs_pack BASE AGENT FILE: equal input gives an equal archive.  The agent
+# as it is in there is left as FILE.agent.
+initramfs_pack() {
+	local base=$1 agent=$2 file=$3 tree
+
+	tree=$(mktemp -d "$file.XXXXXX")
+	cp -a "$base/root/." "$tree"
+	riscv64-linux-gnu-strip -o "$file.agent" "$agent"
+	install -m 755 "$file.agent" "$tree/bin/sameboard-agent"
+	find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+	(cd "$tree" && find . -print0 | sort -z |
+		cpio --null -o -H newc -R 0:0 --reproducible --quiet) | gzip -9 -n >"$file"
+	rm -rf -- "$tree"
+}
+
+# initramfs_make LINUX: sets `initramfs` to the directory of the base.
+initramfs_make() {
+	cache_make initramfs "$(hash_files "$here/initramfs.sh" "$here/init" "$1/version" \
+		"$1/busybox-version")" initramfs_base "$1"
+	initramfs=$entry
+}

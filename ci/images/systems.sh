@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154
+#
+# The systems: what is on each card, how U-Boot starts it, what its manifest
+# says.  Adding one is a function here and a line in ci/images/build.
+
+# The console speaks only when something is wrong; Sv39 is what the D1 has.
+linux_arguments='console=ttyS0,115200 loglevel=4 no4lvl'
+# Where the compressed kernel waits; the panel's 512 MiB end at 0xa0000000.
+linux_compressed=0x90000000
+
+# system_write NAME IMAGE MANIFEST-BODY: the facts that every manifest has.
+system_write() {
+	local name=$1 image=$2 body=$3
+
+	printf '{\n'
+	printf '  "system": %s,\n' "$(json_string "$name")"
+	printf '  "file": %s,\n' "$(json_string "$name.img")"
+	printf '  "size": %s,\n' "$(size_file "$image")"
+	printf '  "sha256": "%s",\n' "$(sha256_file "$image")"
+	printf '  "boards": ["virtual-86-panel"],\n'
+	printf '%s,\n' "$body"
+	printf '  "loader_banner": "U-Boot 20",\n'
+	printf '  "start": "auto",\n'
+	printf '  "uart": {"baud": 115200},\n'
+	printf '  "writes_card": false\n'
+	printf '}\n'
+}
+
+# The build facts of kernel and agent, which are built apart.
+linux_build() {
+	local config=$1 producer=$2 optimisation=-O2 debug=false option
+
+	[ "$(linux_config "$config" CC_OPTIMIZE_FOR_SIZE)" = n ] || optimisation=-Os
+	for option in DEBUG_PREEMPT DEBUG_ATOMIC_SLEEP DEBUG_SPINLOCK DEBUG_MUTEXES \
+		DEBUG_RT_MUTEXES PROVE_LOCKING LOCK_STAT KASAN UBSAN; do
+		[ "$(linux_config "$config" "$option")" = n ] || debug=true
+	done
+	printf '{\n    "compiler": %s,\n    "optimisation": %s,\n    "debug": %s,\n    "config_sha256": "%s"\n  }' \
+		"$(json_string "$(linux_config "$config" CC_VERSION_TEXT); agent: $(producer_compiler "$producer")")" \
+		"$(json_string "$optimisation; agent: $(producer_optimisation "$producer")")" \
+		"$debug" "$(sha256_file "$config")"
+}
+
+linux_tick() {
+	local config=$1 tick
+
+	tick="$(linux_config "$config" HZ) Hz"
+	[ "$(linux_config "$config" NO_HZ_COMMON)" = n ] || tick="$tick, tickless when idle"
+	[ "$(linux_config "$config" HIGH_RES_TIMERS)" = n ] || tick="$tick, high-resolution timers"
+	printf '%s\n' "$tick"
+}
+
+# linux_system DIR: linux.img and linux.json in DIR.
+linux_system() {
+	local dir=$1 producer initrd=$1/initrd body
+
+	initramfs_pack "$initramfs" "$agent" "$initrd"
+	card_make "$dir/linux.img" 32 "/Image.gz=$linux/Image.gz" "/initrd=$initrd"
+	producer=$(elf_producer "$agent" agents/linux/main.c)
+	[ "$(linux_config "$linux/config" MMU)" = y ] || die "a kernel without MMU"
+	body=$(
+		printf '  "version": %s,\n' "$(json_string "$(cat "$linux/release")")"
+		printf '  "build": %s,\n' "$(linux_build "$linux/config" "$producer")"
+		printf '  "payloads": [\n    %s,\n    %s\n  ],\n' \
+			"$(manifest_payload /Image.gz "$linux_compressed" "$linux/Image.gz")" \
+			"$(manifest_payload /initrd '${ramdisk_addr_r}' "$initrd")"
+		printf '  "boot": %s,\n' "$(manifest_list \
+			"load mmc 0:1 $linux_compressed /Image.gz" \
+			'load mmc 0:1 ${ramdisk_addr_r} /initrd' \
+			"unzip $linux_compressed \${kernel_addr_r}" \
+			"setenv bootargs $linux_arguments" \
+			"booti \${kernel_addr_r} \${ramdisk_addr_r}:$(printf %x "$(size_file "$initrd")") \${fdtcontroladdr}")"
+		printf '  "first_banner": "Linux version",\n'
+		printf '  "protection": "user mode and MMU, per process",\n'
+		printf '  "address_space": "per process, Sv39",\n'
+		printf '  "tick": %s,\n' "$(json_string "$(linux_tick "$linux/config")")"
+		printf '  "agent_sha256": "%s"' "$(sha256_file "$initrd.agent")"
+	)
+	system_write linux "$dir/linux.img" "$body" >"$dir/linux.json"
+}
+
+# baremetal_system DIR NAME VARIANT: one of the bare-metal images.
+baremetal_system() {
+	local dir=$1 name=$2 stem=$build/baremetal/$3 producer version tick_us body
+
+	card_make "$dir/$name.img" 16 "/baremetal.bin=$stem.bin"
+	producer=$(elf_producer "$stem.elf" agents/baremetal/main.c)
+	version=$(riscv64-linux-gnu-strings -a "$stem.bin" |
+		sed -n 's/^sameboard bare metal \([0-9][^ ]*\) on.*/\1/p' | head -n 1)
+	tick_us=$(sed -n 's/^#define TIMER_TICK_US \([0-9]*\)u$/\1/p' "$here/../../agents/baremetal/timer.h")
+	[ -n "$version" ] && [ -n "$tick_us" ] || die "$stem.bin tells no version or timer.h no tick"
+	body=$(
+		printf '  "version": %s,\n' "$(json_string "$version")"
+		printf '  "build": {\n    "compiler": %s,\n    "optimisation": %s,\n    "debug": %s,\n    "config_sha256": "%s"\n  },\n' \
+			"$(json_string "$(producer_compiler "$producer")")" \
+			"$(json_string "$(producer_optimisation "$producer")")" \
+			"$(producer_debug "$producer")" \
+			"$(printf '%s\n' "$3" "$producer" | sha256sum | cut -d' ' -f1)"
+		printf '  "payloads": [\n    %s\n  ],\n' \
+			"$(manifest_payload /baremetal.bin '${kernel_addr_r}' "$stem.bin")"
+		printf '  "boot": %s,\n' "$(manifest_list \
+			'load mmc 0:1 ${kernel_addr_r} /baremetal.bin' \
+			'booti ${kernel_addr_r} - ${fdtcontroladdr}')"
+		printf '  "first_banner": "sameboard bare metal",\n'
+		printf '  "protection": "none: one program in S-mode, MMU off",\n'
+		printf '  "address_space": "one, physical",\n'
+		printf '  "tick": %s,\n' "$(json_string "$((1000000 / tick_us)) Hz, waits by compare")"
+		printf '  "agent_sha256": "%s"' "$(sha256_file "$stem.bin")"
+	)
+	system_write "$name" "$dir/$name.img" "$body" >"$dir/$name.json"
+}
+
+# system_make NAME KEY FUNCTION ARG...: NAME.img and NAME.json in the images'
+# folder, unless they were made from the same KEY.
+system_make() {
+	local name=$1 key=$2 function=$3 tmp
+
+	shift 3
+	if [ -f "$images/$name.img" ] && [ -f "$images/$name.json" ] &&
+		[ "$(cat "$images/$name.key" 2>/dev/null)" = "$key" ]; then
+		return
+	fi
+	say IMAGE "$name.img"
+	tmp=$(mktemp -d "$images/tmp.XXXXXX")
+	"$function" "$tmp" "$@"
+	rm -f -- "$images/$name.key"
+	mv -f -- "$tmp/$name.img" "$tmp/$name.json" "$images/"
+	rm -rf -- "$tmp"
+	printf '%s\n' "$key" >"$images/$name.key"
+}
