@@ -248,7 +248,6 @@ int run_step_hello(struct run *run)
 	struct peer_config peer = {
 		.baud = run->request->manifest->uart.baud, .latency_ms = 50 + config->latency_ms};
 	struct message_hello hello;
-	int rc;
 
 	int timeout_ms = (int)run->request->manifest->start_timeout_s * 1000;
 	int rc;
