@@ -6,8 +6,10 @@
 
 #include "boardctl/watcher_rules.h"
 
-#define ENDLESS_LINES	 100u
-#define WRONG_BAUD_BYTES 200u
+#define ENDLESS_LINES 100u
+/* Judged when so many bytes were not enough for a banner, or at a silence. */
+#define WRONG_BAUD_BYTES      200u
+#define WRONG_BAUD_BYTES_LIVE 4000u
 
 enum escape {
 	ESCAPE_NONE,
@@ -70,6 +72,9 @@ static void note(struct watcher *w, struct watcher_verdict *verdict, enum watche
 static void judge(struct watcher *w, enum watcher_cause cause, const char *text)
 {
 	if (w->verdict.cause == WATCHER_CAUSE_NONE)
+		note(w, &w->verdict, cause, text);
+	else if (w->verdict.cause == WATCHER_CAUSE_OOPS && cause == WATCHER_CAUSE_PANIC)
+		/* The oops was its beginning. */
 		note(w, &w->verdict, cause, text);
 	else if (w->verdict.cause == WATCHER_CAUSE_RESET && cause == WATCHER_CAUSE_RESET_LOOP)
 		w->verdict.cause = cause;
@@ -333,7 +338,7 @@ void watcher_feed(struct watcher *w, uint64_t now_ms, const void *data, size_t s
 	w->time_ms = now_ms;
 	for (size_t i = 0; i < size; i++) {
 		take_byte(w, bytes[i]);
-		if (w->bytes == WRONG_BAUD_BYTES)
+		if (w->bytes == WRONG_BAUD_BYTES_LIVE)
 			check_baud(w);
 	}
 }

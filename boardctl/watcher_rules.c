@@ -44,6 +44,8 @@ const struct watcher_rule watcher_rules[] = {
 	HARMLESS("WARNING: CPU:", NULL, 0),
 	HARMLESS("BUG: sleeping function called", NULL, 0),
 	HARMLESS("soft reset failed", NULL, 0),
+	/* A warning is a breakpoint: its trace looks like an oops. */
+	HARMLESS("badaddr:", "cause: 0000000000000003", 0),
 
 	/* Linux. */
 	SERIOUS(PANIC, "Kernel panic - not syncing", NULL, IN_SYSTEM),
