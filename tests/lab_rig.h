@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A whole lab for tests: a vboard with its card, a lab file, a database, and
+ * the sameboard program run against them as a person would.  Whatever cannot
+ * be set up fails the test.  Several may run side by side.
+ */
+#ifndef TESTS_LAB_RIG_H
+#define TESTS_LAB_RIG_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "tests/scratch.h"
+
+#define LAB_RIG_ARGUMENTS_MAX 24
+
+struct lab_rig {
+	struct scratch scratch;
+	pid_t board, client;
+	char db[512], lab[256], images[512], suite[256];
+	char *out, *err; /* of the last program that ended */
+};
+
+/* faults may be NULL; the card is of card_mib MiB of zeros. */
+void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib);
+
+/* Ends vboard and checks that no emulator is left; removes everything. */
+void lab_rig_stop(struct lab_rig *rig);
+
+/* Start sameboard with these arguments (NULL-terminated), and --lab, --db and
+ * --images where the command takes them. */
+void lab_rig_begin(struct lab_rig *rig, const char *const arguments[]);
+
+/* Wait for it: its exit code (128 + signal if it was killed); out and err are set. */
+int lab_rig_end(struct lab_rig *rig);
+int lab_rig_run(struct lab_rig *rig, const char *const arguments[]);
+
+/* Standard output as JSON; the caller deletes it. */
+cJSON *lab_rig_json(struct lab_rig *rig);
+
+/* `show LAST --json`; the caller deletes it. */
+cJSON *lab_rig_show(struct lab_rig *rig);
+
+/* A suite file with this text of "windows"; its path. */
+const char *lab_rig_write_suite(
+	struct lab_rig *rig, const char *systems, const char *windows, unsigned soak_s);
+
+/*
+ * A manifest of build/images to change, and putting it where --images points
+ * from then on: a folder with this one image in it.  The JSON is deleted.
+ */
+cJSON *lab_rig_read_manifest(struct lab_rig *rig, const char *system);
+void lab_rig_write_manifest(struct lab_rig *rig, const char *system, cJSON *manifest);
+
+/* What vboard says of itself. */
+bool lab_rig_has_power(struct lab_rig *rig);
+
+/* The database passes its own integrity check. */
+void lab_rig_check_db(struct lab_rig *rig);
+
+/* In `show` output: the gate of the run, or of any window that failed first; NULL if none. */
+const cJSON *lab_rig_find_gate(const cJSON *show, const char *id, const char *verdict);
+
+#endif
