@@ -15,6 +15,7 @@
 #define DEFAULT_ECHO_MS	     1000u
 #define DEFAULT_RETRIES	     5u
 #define COMMAND_SIZE	     1000u
+#define CRC_TRIES	     3u
 /* Longer than the loader pauses between two lines of one answer. */
 #define PROMPT_QUIET_MS 200u
 
@@ -325,6 +326,24 @@ int loader_crc32(struct loader *loader, const char *address, uint64_t size, uint
 	fail_format(loader->d.error, sizeof(loader->d.error), -EPROTO,
 		"no sum in its answer: \"%.100s\"", output);
 	return say_command(loader, -EPROTO, command);
+}
+
+int loader_check_crc32(struct loader *loader, const char *address, uint64_t size, uint32_t expected)
+{
+	uint32_t crc = 0;
+
+	for (unsigned i = 0; i < CRC_TRIES; i++) {
+		int ret = loader_crc32(loader, address, size, &crc);
+
+		if (ret)
+			return ret;
+		if (crc == expected)
+			return 0;
+	}
+	return fail_format(loader->d.error, sizeof(loader->d.error), -EBADMSG,
+		"memory at %s, %" PRIu64 " bytes, has the CRC-32 %08" PRIx32 ", not %08" PRIx32
+		": what was loaded is not what was written",
+		address, size, crc, expected);
 }
 
 int loader_boot(struct loader *loader, const char *command)

@@ -18,6 +18,7 @@
  *   -ETIMEDOUT   a banner came, no prompt (or a command didn't end) in time
  *   -EPROTO      lines could not be typed or read without damage, retries included
  *   -EIO         the command failed; the text carries its line
+ *   -EBADMSG     memory isn't what it should be
  *   -ECONNRESET  the board started anew in the dialogue, or the loader crashed
  *   -ENODEV ...  the link's own
  *   -EINVAL      configuration or command can't be typed
@@ -50,7 +51,8 @@ const char *loader_error(const struct loader *loader);
 int loader_wait_prompt(struct loader *loader, unsigned timeout_ms);
 
 /*
- * Run one command line and wait for its end. output (may be NULL) gets what it
+ * Run one command line and wait for its end; a command whose end was damaged on
+ * the line is run again. output (may be NULL) gets what it
  * printed, lines ended by '\n', without echo and prompt, cut to size - 1 and
  * ended by 0. timeout_ms 0 = command_ms. Where the loader knows $? its status
  * decides; else its words do.
@@ -59,8 +61,14 @@ int loader_run(
 	struct loader *loader, const char *command, char *output, size_t size, unsigned timeout_ms);
 
 /* CRC-32 of memory as the board sees it: address is anything the loader
- * accepts ("${kernel_addr_r}", "80200000"). */
+ * accepts ("${kernel_addr_r}", "80200000"). A digit damaged on the line isn't
+ * noticed here: to compare, use the next one. */
 int loader_crc32(struct loader *loader, const char *address, uint64_t size, uint32_t *crc);
+
+/* Whether memory has the CRC-32 that it should have: 0, or -EBADMSG with both in
+ * the text after asking three times, since noise makes no sum right. */
+int loader_check_crc32(
+	struct loader *loader, const char *address, uint64_t size, uint32_t expected);
 
 /*
  * Type the command that starts the system, prove its echo, send CR, return.
