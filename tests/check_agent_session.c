@@ -220,6 +220,7 @@ START_TEST(go_is_ignored_unless_that_window_is_armed)
 	script_run();
 	/* HELLO, HELLO, ARMED, DONE. */
 	ck_assert_uint_eq(script.answer_count, 4);
+	ck_assert_uint_eq(script_answer(3, MESSAGE_DONE)->message.done.window, 1);
 	ck_assert_uint_eq(script.begins, 1);
 }
 END_TEST
