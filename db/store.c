@@ -96,11 +96,11 @@ static int open_connection(struct store *store, unsigned flags, const char *quer
 }
 
 /* Reads the header; a reader that may not make the -shm file takes the file as it is. */
-static int read_version(struct store *store, unsigned flags, int64_t *version)
+static int probe(struct store *store, unsigned flags)
 {
 	char wal[4096];
-	int result = handle_get_integer(store, version, "PRAGMA user_version", "");
-
+	int64_t version;
+	int result = handle_get_integer(store, &version, "PRAGMA user_version", "");
 	int error = sqlite3_errcode(store->db) & 0xff;
 
 	if (!result || !(flags & STORE_READ_ONLY) ||
@@ -111,29 +111,43 @@ static int read_version(struct store *store, unsigned flags, int64_t *version)
 		return result;
 	sqlite3_close(store->db);
 	store->db = NULL;
-	result = open_connection(store, flags, "?immutable=1");
-	return result ? result : handle_get_integer(store, version, "PRAGMA user_version", "");
+	return open_connection(store, flags, "?immutable=1");
 }
 
-static int check_identity(struct store *store, int64_t version)
+/* All from one state of the file: another process may be making it. */
+static int read_identity(
+	struct store *store, int64_t *version, int64_t *application, int64_t *tables)
 {
-	int64_t application, tables;
-	int result;
+	int result = handle_run(store, "begin to read", "BEGIN", "");
 
-	result = handle_get_integer(store, &application, "PRAGMA application_id", "");
-	if (!result)
-		result = handle_get_integer(
-			store, &tables, "SELECT count(*) FROM sqlite_master", "");
+	*application = *tables = 0;
 	if (result)
 		return result;
-	if (application != SCHEMA_APPLICATION_ID && (application || version || tables))
+	result = handle_get_integer(store, version, "PRAGMA user_version", "");
+	if (!result)
+		result = handle_get_integer(store, application, "PRAGMA application_id", "");
+	if (!result)
+		result =
+			handle_get_integer(store, tables, "SELECT count(*) FROM sqlite_master", "");
+	handle_rollback(store);
+	return result;
+}
+
+static int check_identity(struct store *store, int64_t *version)
+{
+	int64_t application, tables;
+	int result = read_identity(store, version, &application, &tables);
+
+	if (result)
+		return result;
+	if (application != SCHEMA_APPLICATION_ID && (application || *version || tables))
 		return handle_fail(store, -EPROTO,
 			"%s is a database of another program; name another file", store->path);
-	if (version > STORE_SCHEMA_VERSION)
+	if (*version > STORE_SCHEMA_VERSION)
 		return handle_fail(store, -EPROTO,
 			"%s was written by a newer sameboard (schema %lld, this one knows %d); "
 			"update sameboard or name another file",
-			store->path, (long long)version, STORE_SCHEMA_VERSION);
+			store->path, (long long)*version, STORE_SCHEMA_VERSION);
 	return 0;
 }
 
@@ -187,9 +201,9 @@ static int set_up(struct store *store, unsigned flags)
 	if (!result)
 		result = open_connection(store, flags, "");
 	if (!result)
-		result = read_version(store, flags, &version);
+		result = probe(store, flags);
 	if (!result)
-		result = check_identity(store, version);
+		result = check_identity(store, &version);
 	if (result)
 		return result;
 	if (sqlite3_exec(

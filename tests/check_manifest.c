@@ -49,6 +49,7 @@ START_TEST(everything_that_is_written_is_taken)
 		"\"first_banner\": \"Linux version\", \"loader_banner\": \"U-Boot 20\","
 		"\"prompt\": \"# \", \"start\": \"/bin/agent\", \"uart\": { \"baud\": 1500000 },"
 		"\"writes_card\": true, \"first_boot\": { \"reboots\": 1, \"timeout\": 60 },"
+		"\"start_timeout\": 90,"
 		"\"protection\": \"process\", \"address_space\": \"virtual\", \"tick\": \"250 Hz\","
 		"\"agent_sha256\": \"" HASH "\","
 		"\"login\": { \"user\": \"root\", \"password\": \"\" } }";
@@ -85,6 +86,7 @@ START_TEST(everything_that_is_written_is_taken)
 	ck_assert(manifest->writes_card);
 	ck_assert_uint_eq(manifest->first_boot.reboots, 1);
 	ck_assert_uint_eq(manifest->first_boot.timeout_s, 60);
+	ck_assert_uint_eq(manifest->start_timeout_s, 90);
 	ck_assert_str_eq(manifest->protection, "process");
 	ck_assert_str_eq(manifest->address_space, "virtual");
 	ck_assert_str_eq(manifest->tick, "250 Hz");
@@ -108,6 +110,7 @@ START_TEST(what_is_not_written_has_its_default)
 	ck_assert_uint_eq(manifest->uart.baud, 115200);
 	ck_assert_uint_eq(manifest->first_boot.reboots, 0);
 	ck_assert_uint_eq(manifest->first_boot.timeout_s, 300);
+	ck_assert_uint_eq(manifest->start_timeout_s, 120);
 	ck_assert_ptr_null(manifest->prompt);
 	ck_assert_ptr_null(manifest->first_banner);
 	ck_assert_ptr_null(manifest->login.user);

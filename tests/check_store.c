@@ -420,8 +420,7 @@ START_TEST(damaged_samples_are_refused_on_read)
 {
 	static const char *const damages[] = {
 		/* A bit of the frame; another whole frame; cut; the wrong count; the wrong CRC. */
-		"UPDATE series SET data = CAST(substr(data, 1, 8) || X'55' || substr(data, 10) AS "
-		"BLOB)",
+		"UPDATE series SET data = CAST(substr(data, 1, 8) || 'U' || substr(data, 10) AS BLOB)",
 		"UPDATE series SET data = (SELECT data FROM series WHERE id = 2) WHERE id = 1",
 		"UPDATE series SET data = substr(data, 1, length(data) - 1)",
 		"UPDATE series SET count = count + 1",
