@@ -41,7 +41,6 @@ initramfs_add() {
 	fi
 	case $file in
 	*.xz) xz -dc <"$file" >"$dir/$module.ko" ;;
-	*.zst) zstd -dc <"$file" >"$dir/$module.ko" ;;
 	*) cp "$file" "$dir/$module.ko" ;;
 	esac
 	for name in $(initramfs_depends "$dir/$module.ko"); do
