@@ -434,6 +434,50 @@ START_TEST(a_flush_gives_a_prompt_out_and_the_next_frame_is_read)
 }
 END_TEST
 
+START_TEST(damage_is_counted_for_frames_and_not_for_text)
+{
+	static struct rig rig;
+	uint8_t body[2] = {1, 0}, wire[64], bad[64];
+	size_t length = encode(MESSAGE_GO, body, sizeof(body), wire);
+	const struct frame_counters *counters = &rig.reader.counters;
+
+	memcpy(bad, wire, length);
+	bad[5] ^= 0x40;
+	rig_init(&rig, FRAME_BODY_MAX);
+	for (int i = 0; i < 3; i++) {
+		rig_feed(&rig, wire, length);
+		rig_feed(&rig, (const uint8_t *)"text", 4);
+	}
+	ck_assert_uint_eq(counters->bad_crc + counters->bad_cobs, 0);
+	for (int i = 0; i < 3; i++) {
+		rig_feed(&rig, bad, length);
+		rig_feed(&rig, (const uint8_t *)"text", 4);
+	}
+	rig_feed(&rig, wire, length);
+	ck_assert_uint_eq(counters->bad_crc + counters->bad_cobs, 3);
+	ck_assert_uint_eq(rig.seen.frames, 4);
+}
+END_TEST
+
+START_TEST(a_frame_is_as_long_as_what_came_of_it)
+{
+	static struct rig rig;
+	uint8_t body[2] = {1, 0}, wire[64];
+	size_t length = encode(MESSAGE_GO, body, sizeof(body), wire);
+
+	rig_init(&rig, FRAME_BODY_MAX);
+	rig_feed(&rig, wire + 1, length - 1);
+	ck_assert_uint_eq(rig.seen.frame_wire, length - 1);
+	rig_feed(&rig, wire, length);
+	ck_assert_uint_eq(rig.seen.frame_wire, length - 1 + length);
+	/* After a flush the text has no 00 before it, and neither has the frame. */
+	rig_feed(&rig, (const uint8_t *)"text", 4);
+	rig_flush(&rig);
+	rig_feed(&rig, wire + 1, length - 1);
+	ck_assert_uint_eq(rig.seen.frame_wire, 2 * (length - 1) + length);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("frame");
@@ -453,6 +497,8 @@ int main(void)
 	tcase_add_test(tcase, noise_makes_no_frames_and_every_byte_is_accounted_for);
 	tcase_add_test(tcase, a_small_reader_takes_every_host_frame_and_passes_longer_ones_as_text);
 	tcase_add_test(tcase, a_flush_gives_a_prompt_out_and_the_next_frame_is_read);
+	tcase_add_test(tcase, damage_is_counted_for_frames_and_not_for_text);
+	tcase_add_test(tcase, a_frame_is_as_long_as_what_came_of_it);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -511,6 +511,27 @@ START_TEST(every_byte_inside_a_window_is_kept_with_its_time)
 }
 END_TEST
 
+START_TEST(a_done_damaged_anywhere_breaks_no_silence)
+{
+	/* DONE of the model: two delimiters, a code byte, 10 + 28 bytes. */
+	for (size_t at = 0; at < 41 * 2; at++) {
+		static const uint8_t code_of_done = 0x08;
+		struct peer_window window;
+
+		rig_open(1, false);
+		rig.line.damage_target = 1;
+		rig.line.damage_target_type = MESSAGE_DONE;
+		rig.line.damage_at = at / 2;
+		/* The code byte becomes a 00, which makes two frames out of one. */
+		rig.line.damage_mask = at / 2 == 1 ? code_of_done : (uint8_t)(1 << at % 8);
+		measure(&window);
+		ck_assert_msg(window.silence.bytes == 0, "byte %zu: %u", at / 2,
+			(unsigned int)window.silence.bytes);
+		rig_close();
+	}
+}
+END_TEST
+
 START_TEST(long_chatter_is_counted_whole_and_kept_in_part)
 {
 	static char chatter[5000];
@@ -568,6 +589,63 @@ START_TEST(a_reset_while_polling_is_told_once)
 END_TEST
 
 /* -------------------------------------------------------------- errors */
+
+/* A frame that the target could have sent long ago. */
+static void send_late(const struct message *message, uint8_t seq)
+{
+	uint8_t body[FRAME_BODY_MAX], wire[FRAME_WIRE_SIZE(FRAME_BODY_MAX)];
+	int size =
+		message_encode_frame(message, seq, NONCE, body, sizeof(body), wire, sizeof(wire));
+
+	ck_assert_int_gt(size, 0);
+	wire_line_send(&rig.line, wire, (size_t)size);
+}
+
+START_TEST(a_late_answer_is_not_the_answer)
+{
+	struct message late = {.type = MESSAGE_ARMED, .armed = {.window = 99}};
+	struct message error = {.type = MESSAGE_ERROR, .error = {.code = WIRE_ERROR_BUSY}};
+
+	rig_open(1, false);
+	open_session();
+	send_late(&late, 200);
+	send_late(&error, 200);
+	arm();
+	ck_assert_uint_eq(rig.peer.statistics.stray_frames, 2);
+	rig_close();
+}
+END_TEST
+
+START_TEST(late_data_are_used_if_they_fit_and_a_lie_if_they_do_not)
+{
+	struct message late = {.type = MESSAGE_DATA, .data = {.window = 7, .series = 1}};
+	struct peer_transfer transfer;
+	struct peer_window window;
+	struct series_entry entry;
+	uint8_t *bytes;
+
+	rig_open(1, false);
+	measure(&window);
+	entry = rig.model.entries[0];
+	bytes = malloc(entry.bytes);
+	/* Of another series, harmless; of this one, as far as it goes. */
+	late.data.series = 2;
+	late.data.size = 100;
+	late.data.bytes = rig.model.data[0];
+	send_late(&late, 200);
+	late.data.series = 1;
+	send_late(&late, 200);
+	peer_transfer_init(&transfer, 7, 1, entry.bytes, entry.crc, bytes);
+	OK(peer_pull(&rig.peer, &transfer));
+	ck_assert_mem_eq(bytes, rig.model.data[0], entry.bytes);
+	late.data.offset = entry.bytes - 99;
+	send_late(&late, 200);
+	peer_transfer_init(&transfer, 7, 1, entry.bytes, entry.crc, bytes);
+	GIVES(-EPROTO, peer_pull(&rig.peer, &transfer));
+	free(bytes);
+	rig_close();
+}
+END_TEST
 
 START_TEST(what_the_target_refuses_is_told_with_its_code)
 {
@@ -791,6 +869,8 @@ START_TEST(a_target_that_lies_gives_an_error_in_bounded_time)
 			err = peer_wait_done(&rig.peer, 4000, &window);
 		if (!err)
 			err = peer_pull_index(&rig.peer, &window.done, &entries, &count);
+		if (lie == WIRE_LIE_SERIES_HUGE)
+			ck_assert_ptr_null(entries);
 		for (size_t i = 0; !err && i < count; i++) {
 			free(bytes);
 			err = pull_series(&entries[i], &bytes);
@@ -954,6 +1034,9 @@ int main(void)
 	tcase_add_test(tcase, nothing_is_sent_before_the_deadline);
 	tcase_add_test(tcase, a_window_that_outlives_its_deadline_is_disturbed);
 	tcase_add_test(tcase, every_byte_inside_a_window_is_kept_with_its_time);
+	tcase_add_test(tcase, a_done_damaged_anywhere_breaks_no_silence);
+	tcase_add_test(tcase, a_late_answer_is_not_the_answer);
+	tcase_add_test(tcase, late_data_are_used_if_they_fit_and_a_lie_if_they_do_not);
 	tcase_add_test(tcase, long_chatter_is_counted_whole_and_kept_in_part);
 	tcase_add_test(tcase, a_reset_inside_a_window_is_seen_with_and_without_its_hello);
 	tcase_add_test(tcase, a_reset_while_polling_is_told_once);

@@ -76,7 +76,8 @@ void wire_line_send(struct wire_line *line, const uint8_t *bytes, size_t size)
 	if (line->damage_target > 0 && is_frame_of(bytes, size, line->damage_target_type)) {
 		line->damage_target--;
 		memcpy(damaged, bytes, size);
-		damaged[size / 2] ^= 0x41;
+		damaged[line->damage_at ? line->damage_at : size / 2] ^=
+			line->damage_mask ? line->damage_mask : 0x41;
 		bytes = damaged;
 	}
 	transmit(line, &line->to_host, bytes, size);

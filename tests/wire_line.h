@@ -49,7 +49,9 @@ struct wire_line {
 	uint8_t lose_host_type;
 	unsigned int lose_target; /* the same for the target's frames */
 	uint8_t lose_target_type;
-	unsigned int damage_target; /* one byte in the middle changes instead */
+	unsigned int damage_target; /* one byte of it changes instead */
+	size_t damage_at;	    /* which one; 0 = the one in the middle */
+	uint8_t damage_mask;	    /* which bits; 0 = 0x41 */
 	uint8_t damage_target_type;
 	bool is_cut;	/* nothing comes through at all */
 	int read_error; /* negative errno */
