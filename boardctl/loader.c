@@ -108,15 +108,18 @@ static struct marker new_marker(struct loader *loader)
 	return marker;
 }
 
-/* The marker's line "1a2b3c4d=0", where it begins; NULL = not there, or not whole. */
+/* The marker's line "1a2b3c4d=0=0", where it begins; NULL = not there, or not
+ * whole. The status comes twice, since noise turns one digit into another. */
 static char *find_marker(const struct loader *loader, const struct marker *marker, int *status)
 {
 	char *at = loader->d.text;
 
 	while ((at = strstr(at, marker->printed))) {
 		char end = '\0';
+		int again = -1;
 
-		if (sscanf(at + strlen(marker->printed), "=%d%c", status, &end) == 2 && end == '\n')
+		if (sscanf(at + strlen(marker->printed), "=%d=%d%c", status, &again, &end) == 3 &&
+			end == '\n' && *status == again)
 			return at;
 		at++;
 	}
@@ -286,7 +289,7 @@ int loader_run(
 	if (ret)
 		return ret;
 	snprintf(line, sizeof(line), "%s%s%s%s", command, end ? "; echo " : "",
-		end ? marker.typed : "", end ? "=$?" : "");
+		end ? marker.typed : "", end ? "=$?=$?" : "");
 	ret = run_line(
 		loader, line, end, timeout_ms ? timeout_ms : loader->d.config.command_ms, &status);
 	if (ret)
@@ -429,7 +432,7 @@ static int prove_prompt(struct loader *loader)
 		ret = dialogue_cancel(d);
 		if (ret)
 			return ret;
-		snprintf(line, sizeof(line), "echo %s=$?", marker.typed);
+		snprintf(line, sizeof(line), "echo %s=$?=$?", marker.typed);
 		ret = dialogue_type(d, line);
 		if (!ret)
 			ret = dialogue_enter(d);
