@@ -9,6 +9,7 @@ PREFIX ?= /usr/local
 bindir := $(PREFIX)/bin
 datadir := $(PREFIX)/share/sameboard
 mandir := $(PREFIX)/share/man
+completiondir := $(PREFIX)/share/bash-completion/completions
 
 CC ?= cc
 ifeq ($(origin CC),default)
@@ -222,13 +223,15 @@ format:
 format-check:
 	$(Q)clang-format --dry-run --Werror $(shell git ls-files '*.c' '*.h')
 
-## install: install programs, suites and man pages (PREFIX, DESTDIR)
+## install: install programs, suites, man pages and shell completion (PREFIX, DESTDIR)
 install: all
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/schema $(DESTDIR)$(mandir)/man1
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/schema \
+		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir)
 	install -m 755 $(BUILD)/sameboard $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
 	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
 	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
 	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1
+	install -m 644 harness/completion/sameboard.bash $(DESTDIR)$(completiondir)/sameboard
 
 ## clean: remove what was built in the tree (the cache stays)
 clean:
