@@ -85,7 +85,7 @@ all: $(programs)
 
 ## help: list the targets
 help:
-	@sed -n 's/^## \(.*\): \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@sed -n 's/^## \([^:]*\): \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 # Objects are rebuilt when the compiler or its flags change.
 flags_now := $(CC) $(host_flags) $(RISCV_CC)
@@ -217,11 +217,15 @@ check-built: $(programs) $(tests)
 size: agents
 	$(Q)$(RISCV_SIZE) -t $(call riscv_obj,$(protocol_src)) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent
 
+formatted = $(shell find protocol agents boardctl db harness tests -name '*.[ch]')
+
 ## format: run clang-format over the sources
 format:
-	$(Q)clang-format -i $(shell git ls-files '*.c' '*.h')
+	$(Q)clang-format -i $(formatted)
+
+## format-check: fail where clang-format would change something
 format-check:
-	$(Q)clang-format --dry-run --Werror $(shell git ls-files '*.c' '*.h')
+	$(Q)clang-format --dry-run --Werror $(formatted)
 
 ## install: install programs, suites, man pages and shell completion (PREFIX, DESTDIR)
 install: all
