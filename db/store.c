@@ -193,6 +193,23 @@ static int migrate(struct store *store, int64_t version)
 	return result;
 }
 
+/* SQLite does not wait here when two processes switch a new file at once. */
+static int switch_to_wal(struct store *store)
+{
+	const int pause_ms = 5;
+	int result;
+
+	for (int waited_ms = 0; waited_ms < PATIENCE_MS; waited_ms += pause_ms) {
+		result = sqlite3_exec(store->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+		if (result == SQLITE_OK)
+			return 0;
+		if (result != SQLITE_BUSY)
+			break;
+		sqlite3_sleep(pause_ms);
+	}
+	return handle_sql_error(store, "switch to write-ahead logging");
+}
+
 static int set_up(struct store *store, unsigned flags)
 {
 	int64_t version;
@@ -209,9 +226,11 @@ static int set_up(struct store *store, unsigned flags)
 	if (sqlite3_exec(
 		    store->db, "PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL", NULL, NULL, NULL))
 		return handle_sql_error(store, "set up the connection");
-	if (!store->is_read_only &&
-		sqlite3_exec(store->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL))
-		return handle_sql_error(store, "switch to write-ahead logging");
+	if (!store->is_read_only) {
+		result = switch_to_wal(store);
+		if (result)
+			return result;
+	}
 	return migrate(store, version);
 }
 

@@ -506,6 +506,45 @@ START_TEST(writers_in_several_processes_wait_for_each_other)
 }
 END_TEST
 
+/* Opens a file that may not be there yet, after the go. */
+static void open_beside(int go)
+{
+	char byte;
+
+	if (read(go, &byte, 1) != 0)
+		_exit(1);
+	store_close(fixture_open(path));
+	_exit(0);
+}
+
+START_TEST(several_processes_may_make_one_new_database_at_once)
+{
+	for (int round = 0; round < 20; round++) {
+		pid_t pids[4];
+		int go[2];
+
+		ck_assert_int_eq(pipe(go), 0);
+		for (int i = 0; i < 4; i++) {
+			pids[i] = fork();
+			if (!pids[i]) {
+				close(go[1]);
+				open_beside(go[0]);
+			}
+		}
+		close(go[0]);
+		close(go[1]);
+		for (int i = 0; i < 4; i++) {
+			int status;
+
+			ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
+			ck_assert_int_eq(status, 0);
+		}
+		ck_assert_int_eq(fixture_get(path, "PRAGMA user_version"), STORE_SCHEMA_VERSION);
+		ck_assert_int_eq(remove(path), 0);
+	}
+}
+END_TEST
+
 START_TEST(a_lock_held_too_long_is_busy_and_readers_go_on)
 {
 	const struct store_window window = fixture_window(2);
@@ -568,6 +607,7 @@ int main(void)
 	tcase_add_test(tcase, a_process_id_used_again_is_not_taken_for_the_job);
 	tcase_add_test(tcase, a_full_disk_loses_the_open_window_and_nothing_else);
 	tcase_add_test(tcase, writers_in_several_processes_wait_for_each_other);
+	tcase_add_test(tcase, several_processes_may_make_one_new_database_at_once);
 	tcase_add_test(tcase, a_lock_held_too_long_is_busy_and_readers_go_on);
 	tcase_add_test(tcase, a_store_sets_what_keeps_it_safe);
 	suite_add_tcase(suite, tcase);
