@@ -110,7 +110,7 @@ START_TEST(test_a_job_on_two_systems_ends_in_one_table)
 	check_cell(comparison, "wake.idle aligned", "linux", 500);
 	check_cell(comparison, "wake.idle aligned", "baremetal", 500);
 	check_cell(comparison, "mutex.handoff pi", "linux", 500);
-	check_cell(comparison, "irq.split isr", "baremetal", 500);
+	check_cell(comparison, "irq.split aligned isr", "baremetal", 500);
 	cell = find_cell(comparison, "mutex.handoff pi", "baremetal");
 	ck_assert_str_eq(text_of(cell, "unsupported"), "no threads");
 	ck_assert(cJSON_IsTrue(cJSON_GetObjectItem(comparison, "emulated")));
