@@ -29,7 +29,7 @@ linux_fetch() {
 	mv "$work"/root/usr/bin/busybox "$dir/busybox"
 	dpkg-deb -f "$work/debs/$package"_*.deb Version >"$dir/version"
 	dpkg-deb -f "$work/debs"/busybox-static_*.deb Version >"$dir/busybox-version"
-	gzip -9 -n -c <"$dir/Image" >"$dir/Image.gz"
+	gzip -6 -n -c <"$dir/Image" >"$dir/Image.gz"
 	linux_check "$dir/Image"
 }
 
