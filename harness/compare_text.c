@@ -28,6 +28,15 @@ static unsigned fewest_boots(const struct compare *compare)
 	return fewest;
 }
 
+/* Three digits behind the point, never a nought for something that is there. */
+static void add_us_cell(struct table *table, const char *before, double us)
+{
+	if (us > 0 && us < 0.0005)
+		table_add(table, "< 0.001");
+	else
+		table_add(table, "%s%.3f", before, us);
+}
+
 /* Below its own floor a value is only known to be below it. */
 static void add_value(struct table *table, const struct compare_cell *cell,
 	const struct compare_system *system, double counts)
@@ -37,9 +46,9 @@ static void add_value(struct table *table, const struct compare_cell *cell,
 	if (isnan(counts))
 		table_add(table, "-");
 	else if (counts <= cell->floor)
-		table_add(table, "<= %.3f", cell->floor * 1e6 / system->counter_hz);
+		add_us_cell(table, "<= ", cell->floor * 1e6 / system->counter_hz);
 	else
-		table_add(table, "%.3f", us);
+		add_us_cell(table, "", us);
 }
 
 static void add_gates(struct table *table, const struct compare_system *system)
@@ -72,7 +81,7 @@ static void add_line(
 			table_add(table, "%s", system->valid ? "not measured" : "no valid run");
 		return;
 	}
-	table_add(table, "%.3f", cell->floor * 1e6 / system->counter_hz);
+	add_us_cell(table, "", cell->floor * 1e6 / system->counter_hz);
 	if (cell->batch > 1)
 		table_add(table, "%.0f, means of %.0f", cell->n, cell->batch);
 	else

@@ -12,6 +12,11 @@ bool rows_is_measured(const char *series)
 	       strcmp(series, "bracket") != 0;
 }
 
+bool rows_is_lateness(const char *series)
+{
+	return strcmp(series, "latency") == 0 || strcmp(series, "isr") == 0;
+}
+
 bool rows_is_gate_bench(unsigned bench_id)
 {
 	return bench_id == CATALOGUE_SLEEP_ID || bench_id == CATALOGUE_AUDIT_ID ||

@@ -12,6 +12,9 @@
 /* Samples that the window was made for: not its floors, warm-up or brackets. */
 bool rows_is_measured(const char *series);
 
+/* Samples that are lateness against a release: only they can miss or be early. */
+bool rows_is_lateness(const char *series);
+
 /* A bench that every run has, for its gates: no row of a comparison. */
 bool rows_is_gate_bench(unsigned bench_id);
 

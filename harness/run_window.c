@@ -251,7 +251,7 @@ static int store_metrics(struct run *run, const struct run_window *window)
 		if (entry->kind != SERIES_KIND_COUNTS)
 			continue;
 		rc = store_summary(
-			run, &window->series[i], is_measured(&window->series[i]) ? period : 0);
+			run, &window->series[i], rows_is_lateness(entry->name) ? period : 0);
 		if (rc == 0 && is_measured(&window->series[i]))
 			rc = add_metric(run, entry->name, "batch", batch_of(window, entry->name),
 				"operations");
