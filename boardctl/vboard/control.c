@@ -64,8 +64,8 @@ static void control_stats(struct control *control, const char *value, char *answ
 {
 	const struct board *board = control->board;
 	size_t used = (size_t)snprintf(answer, CONTROL_ANSWER_MAX,
-		"ok power_ons=%u host_baud=%u guest_baud=%u", board->power_ons,
-		board->uart.host_baud, board->uart.device_baud);
+		"ok power_ons=%u host_listens=%d host_baud=%u guest_baud=%u", board->power_ons,
+		board->uart.is_listened, board->uart.host_baud, board->uart.device_baud);
 
 	(void)value;
 	used += (size_t)control_lane(

@@ -89,7 +89,13 @@ void pty_clear_inotify(struct pty *pty)
 
 void pty_flush(struct pty *pty)
 {
-	ioctl(pty->master_fd, TCFLSH, TCOFLUSH);
+	/* What the slave's line discipline already holds can only be flushed at the slave. */
+	int fd = open(pty->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	ioctl(fd, TCFLSH, TCIFLUSH);
+	close(fd);
 }
 
 unsigned pty_get_baud(const struct pty *pty)

@@ -25,7 +25,10 @@ bool pty_is_listened(const struct pty *pty);
 /* Forget inotify's messages. */
 void pty_clear_inotify(struct pty *pty);
 
-/* Throw away what was written for the host and not yet read by it. */
+/*
+ * Throw away what was written for the host and not yet read by it, after it has closed the slave.
+ * One that closes and opens again at once still reads it.
+ */
 void pty_flush(struct pty *pty);
 
 /* The host's rate in baud; 0 when it is hung up (B0) or not set to eight bits without parity. */
