@@ -178,6 +178,20 @@ START_TEST(eaten_characters_are_typed_again)
 }
 END_TEST
 
+START_TEST(changed_characters_are_never_run)
+{
+	const struct loader_config config = {.echo_ms = 200, .command_ms = 2000};
+
+	board.change_every = 61;
+	start(&config);
+	reach_prompt();
+	for (int i = 0; i < 12; i++)
+		run("true", 0, NULL, 0);
+	imitation_stop(&board);
+	ck_assert_str_eq(board.booted, "");
+}
+END_TEST
+
 START_TEST(damaged_echoes_are_noticed)
 {
 	const struct loader_config config = {.echo_ms = 200, .command_ms = 2000};
@@ -400,6 +414,7 @@ int main(void)
 	tcase_add_test(imitated, a_loader_without_status_is_judged_by_its_words);
 	tcase_add_test(imitated, the_sum_is_read_from_the_answer);
 	tcase_add_test(imitated, eaten_characters_are_typed_again);
+	tcase_add_test(imitated, changed_characters_are_never_run);
 	tcase_add_test(imitated, damaged_echoes_are_noticed);
 	tcase_add_test(imitated, no_banner_is_told_with_what_to_check);
 	tcase_add_test(imitated, a_banner_without_a_prompt_is_told_with_the_place);

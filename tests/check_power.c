@@ -97,10 +97,14 @@ static void *relay_run(void *unused)
 	};
 
 	(void)unused;
-	while (poll(entries, 2, -1) > 0 && !entries[1].revents) {
+	/* What was sent before the stop still counts. */
+	while (poll(entries, 2, -1) > 0) {
 		unsigned char bytes[64];
-		ssize_t got = read(relay.master_fd, bytes, sizeof(bytes));
+		ssize_t got;
 
+		if (!entries[0].revents)
+			break;
+		got = read(relay.master_fd, bytes, sizeof(bytes));
 		for (ssize_t i = 0; i < got; i++)
 			relay_take(bytes[i]);
 	}

@@ -44,7 +44,10 @@ static int hear(struct imitation *m, int timeout_ms)
 			return STOPPED;
 		if (read(m->master_fd, &byte, 1) != 1)
 			return STOPPED;
-		if (!m->eat_every || ++m->received % m->eat_every)
+		m->received++;
+		if (m->change_every && m->received % m->change_every == 0)
+			return byte ^ 4;
+		if (!m->eat_every || m->received % m->eat_every)
 			return byte;
 	}
 }

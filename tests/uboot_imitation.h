@@ -22,6 +22,7 @@ struct imitation {
 	bool is_plain;	       /* knows neither quotes nor $? */
 	bool is_deaf;	       /* prints a prompt and reads nothing */
 	unsigned eat_every;    /* this many bytes, one is not received */
+	unsigned change_every; /* this many bytes, one is received as another */
 	unsigned garble_every; /* this many bytes, one is sent damaged */
 
 	/* To be read after imitation_stop(). */
