@@ -237,6 +237,24 @@ START_TEST(a_lab_without_boards_is_refused)
 }
 END_TEST
 
+START_TEST(two_boards_may_share_a_relay_by_its_channels)
+{
+	static const char text[] =
+		"{\"boards\": {\"a\": {\"model\": \"m\", \"console\": {\"driver\": \"pty\", "
+		"\"path\": \"u1\"}, \"power\": {\"driver\": \"lcus\", \"channel\": 1, \"port\": "
+		"{\"driver\": \"pty\", \"path\": \"r\"}}}, \"b\": {\"model\": \"m\", "
+		"\"console\": {\"driver\": \"pty\", \"path\": \"u2\"}, \"power\": {\"driver\": "
+		"\"lcus\", \"channel\": 2, \"port\": {\"driver\": \"pty\", \"path\": "
+		"\"r\"}}}}}";
+	struct lab *lab;
+
+	ck_assert_msg(lab_parse(&lab, "f", text, sizeof(text) - 1) == 0, "%s", lab_error(lab));
+	ck_assert_uint_eq(lab->board_count, 2);
+	ck_assert_uint_eq(lab->boards[1].power.channel, 2);
+	lab_close(lab);
+}
+END_TEST
+
 START_TEST(the_lab_file_is_found_where_the_header_says)
 {
 	struct scratch scratch;
@@ -288,6 +306,7 @@ int main(void)
 	tcase_add_test(tcase, a_board_is_found_by_name_or_the_error_says_what_there_is);
 	tcase_add_test(tcase, every_mistake_in_a_lab_is_named);
 	tcase_add_test(tcase, a_lab_without_boards_is_refused);
+	tcase_add_test(tcase, two_boards_may_share_a_relay_by_its_channels);
 	tcase_add_test(tcase, the_lab_file_is_found_where_the_header_says);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
