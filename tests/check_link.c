@@ -376,6 +376,7 @@ START_TEST(no_candidate_is_told_with_the_ports_present)
 	ck_assert_int_eq(choose("0403:6001", "B7", NULL, error), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(error, "B7"));
 	ck_assert_ptr_nonnull(strstr(error, "/dev/ttyUSB2 (0403:6001 A5"));
+	ck_assert_int_eq(choose(NULL, NULL, "3:1.0", error), -ENOENT);
 	ck_assert_int_eq(choose("0403-6001", NULL, NULL, error), -EINVAL);
 	ck_assert_int_eq(choose("0403:6001x", NULL, NULL, error), -EINVAL);
 }

@@ -126,6 +126,17 @@ START_TEST(cuts_make_no_difference)
 }
 END_TEST
 
+START_TEST(escape_sequences_within_words_do_no_harm)
+{
+	start(NULL);
+	feed("U-\x1b[1;31mBo\x1b]0;title\aot\x1b[0m 20\x1b"
+	     "c23.01\r\n");
+	check_state(WATCHER_STATE_UBOOT);
+	feed("  \x1b[0m=\x1b[K> ");
+	check_state(WATCHER_STATE_UBOOT_PROMPT);
+}
+END_TEST
+
 START_TEST(a_panic_carries_its_line)
 {
 	const struct watcher_verdict *verdict;
@@ -450,6 +461,7 @@ int main(void)
 	tcase_add_test(watcher, a_boot_is_followed_from_state_to_state);
 	tcase_add_test(watcher, bare_metal_is_known_by_its_first_banner);
 	tcase_add_loop_test(watcher, cuts_make_no_difference, 0, COUNT(whole_logs));
+	tcase_add_test(watcher, escape_sequences_within_words_do_no_harm);
 	tcase_add_test(watcher, a_panic_carries_its_line);
 	tcase_add_loop_test(watcher, serious_lines_of_linux_are_known, 0, COUNT(in_linux));
 	tcase_add_loop_test(
