@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The virtual board's relay, its card and how it ends; check_vboard_line.c has its UART. */
 #include <check.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,30 +11,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/vboard_rig.h"
 
-/* Ten bits at 115200 baud, less a little for rounding. */
-#define BYTE_NS 86805
-
 static struct rig rig;
-
-static long long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-static void command(const char *line)
-{
-	rig_write(rig.uart_fd, line, strlen(line));
-	rig_write(rig.uart_fd, "\r", 1);
-	rig_read_until(&rig, rig.uart_fd, "\r\n=> ");
-}
 
 static int open_qemu(void)
 {
@@ -134,7 +114,7 @@ START_TEST(a_relay_stuck_on_says_off_and_cuts_nothing)
 	rig_write(rig.relay_fd, "\xA0\x01\x00\xA1\xFF", 5);
 	rig_read_bytes(&rig, rig.relay_fd, 18);
 	ck_assert_str_eq(rig.text, "CH1:OFF\r\nCH2:OFF\r\n");
-	command("echo still he''re");
+	rig_command(&rig, "echo still he''re");
 	ck_assert_ptr_nonnull(strstr(rig.text, "still here"));
 	rig_stop(&rig);
 }
@@ -194,20 +174,20 @@ START_TEST(the_loader_finds_the_card_only_when_it_is_at_the_board)
 	rig_start(&rig, NULL, "1");
 	ck_assert_int_eq(rig_switch_mux(&rig, "host"), 0);
 	rig_boot(&rig);
-	command("mmc dev 0");
+	rig_command(&rig, "mmc dev 0");
 	ck_assert_ptr_nonnull(strstr(rig.text, "no card present"));
 	rig_set_power(&rig, false);
 	ck_assert_int_eq(rig_switch_mux(&rig, "dut"), 0);
 	rig_boot(&rig);
-	command("mmc dev 0");
+	rig_command(&rig, "mmc dev 0");
 	ck_assert_ptr_nonnull(strstr(rig.text, "mmc0 is current device"));
 	/* And a switch under power takes it out of the running board, and puts it back. */
 	ck_assert_int_eq(rig_switch_mux(&rig, "off"), 0);
-	command("mmc dev 0");
+	rig_command(&rig, "mmc dev 0");
 	ck_assert_ptr_nonnull(strstr(rig.text, "no card present"));
 	ck_assert_int_eq(rig_switch_mux(&rig, "dut"), 0);
-	command("mmc rescan");
-	command("mmc dev 0");
+	rig_command(&rig, "mmc rescan");
+	rig_command(&rig, "mmc dev 0");
 	ck_assert_ptr_nonnull(strstr(rig.text, "mmc0 is current device"));
 	rig_stop(&rig);
 }
@@ -226,7 +206,7 @@ START_TEST(what_the_host_writes_the_board_reads)
 	close(fd);
 	ck_assert_int_eq(rig_switch_mux(&rig, "dut"), 0);
 	rig_boot(&rig);
-	command("mmc dev 0; mmc read 84000000 1 1; md.b 84000000 10");
+	rig_command(&rig, "mmc dev 0; mmc read 84000000 1 1; md.b 84000000 10");
 	ck_assert_ptr_nonnull(strstr(rig.text, "sameboard"));
 	rig_stop(&rig);
 }
@@ -236,212 +216,12 @@ START_TEST(a_card_can_be_missing_at_either_side)
 {
 	rig_start(&rig, "no-card", "1");
 	rig_boot(&rig);
-	command("mmc dev 0");
+	rig_command(&rig, "mmc dev 0");
 	ck_assert_ptr_nonnull(strstr(rig.text, "no card present"));
 	rig_stop(&rig);
 	rig_start(&rig, "no-card=host", "1");
 	ck_assert_int_eq(rig_switch_mux(&rig, "host"), 0);
 	ck_assert(!rig_has_entry(&rig, "card"));
-	rig_stop(&rig);
-}
-END_TEST
-
-/* ---------------------------------------------------------------- line */
-
-START_TEST(no_byte_of_the_board_is_early)
-{
-	long long start_ns, duration_ns;
-
-	rig_start(&rig, NULL, "1");
-	rig_boot(&rig);
-	rig_write(rig.uart_fd, "md.b 80200000 800", 17);
-	rig_read_bytes(&rig, rig.uart_fd, 17);
-	start_ns = now_ns();
-	rig_write(rig.uart_fd, "\r", 1);
-	rig_read_until(&rig, rig.uart_fd, "=> ");
-	duration_ns = now_ns() - start_ns;
-	ck_assert_uint_gt(rig.text_size, 9000);
-	ck_assert_int_ge(duration_ns, (long long)rig.text_size * BYTE_NS);
-	/* Not a bound for busy machines, but enough to tell 115200 from 57600 on most. */
-	printf("%zu bytes at %.1f us a byte\n", rig.text_size,
-		(double)duration_ns / 1e3 / (double)rig.text_size);
-	rig_stop(&rig);
-}
-END_TEST
-
-START_TEST(no_byte_of_the_host_is_early)
-{
-	unsigned long long before, count;
-	static char line[240];
-	long long start_ns;
-
-	memset(line, 'x', sizeof(line));
-	rig_start(&rig, NULL, "1");
-	rig_boot(&rig);
-	before = rig_get_count(&rig, "to_guest_bytes");
-	start_ns = now_ns();
-	rig_write(rig.uart_fd, line, sizeof(line));
-	do {
-		count = rig_get_count(&rig, "to_guest_bytes") - before;
-		ck_assert_int_ge(now_ns() - start_ns, (long long)count * BYTE_NS);
-	} while (count < sizeof(line));
-	rig_stop(&rig);
-}
-END_TEST
-
-START_TEST(a_host_at_another_rate_reads_garbage)
-{
-	rig_start(&rig, NULL, "1");
-	rig_set_baud(rig.uart_fd, 57600);
-	rig_set_power(&rig, true);
-	rig_read_bytes(&rig, rig.uart_fd, 1500);
-	ck_assert_ptr_null(memmem(rig.text, 1500, "SBI", 3));
-	ck_assert_uint_ge(rig_get_count(&rig, "to_host_garbled"), 1500);
-	rig_stop(&rig);
-}
-END_TEST
-
-START_TEST(the_board_and_the_host_can_change_their_rate)
-{
-	rig_start(&rig, NULL, "1");
-	rig_boot(&rig);
-	rig_write(rig.uart_fd, "setenv baudrate 9600\r", 21);
-	rig_read_until(&rig, rig.uart_fd, "press ENTER ...\r\n");
-	ck_assert_ptr_null(strstr(rig.text, "=> "));
-	while (rig_get_count(&rig, "guest_baud") != 9600)
-		poll(NULL, 0, 5);
-	rig_set_baud(rig.uart_fd, 9600);
-	rig_write(rig.uart_fd, "\r", 1);
-	rig_read_until(&rig, rig.uart_fd, "=> ");
-	command("echo hel''lo");
-	ck_assert_ptr_nonnull(strstr(rig.text, "hello"));
-	rig_stop(&rig);
-}
-END_TEST
-
-START_TEST(what_nobody_listens_to_is_lost)
-{
-	unsigned long long handed_over;
-
-	rig_start(&rig, NULL, "1");
-	close(rig.uart_fd);
-	rig_set_power(&rig, true);
-	while (rig_get_count(&rig, "to_host_dropped") < 1800)
-		poll(NULL, 0, 10);
-	rig.uart_fd = rig_open_port(&rig, "uart", 115200);
-	rig_write(rig.uart_fd, " ", 1);
-	rig_read_until(&rig, rig.uart_fd, "=> ");
-	ck_assert_ptr_null(strstr(rig.text, "OpenSBI v"));
-	/* A port closed with something unread in it is empty when it is opened again. */
-	handed_over = rig_get_count(&rig, "to_host_bytes");
-	rig_write(rig.uart_fd, "version\r", 8);
-	while (rig_get_count(&rig, "to_host_bytes") < handed_over + 60)
-		poll(NULL, 0, 5);
-	close(rig.uart_fd);
-	while (rig_get_count(&rig, "host_listens"))
-		poll(NULL, 0, 5);
-	rig.uart_fd = rig_open_port(&rig, "uart", 115200);
-	rig_read_rest(&rig, rig.uart_fd, 200);
-	ck_assert_ptr_null(strstr(rig.text, "U-Boot 20"));
-	command("echo ag''ain");
-	ck_assert_ptr_nonnull(strstr(rig.text, "again"));
-	rig_stop(&rig);
-}
-END_TEST
-
-START_TEST(what_the_host_sends_to_a_board_without_power_is_lost)
-{
-	rig_start(&rig, NULL, "1");
-	rig_write(rig.uart_fd, "   ", 3);
-	while (rig_get_count(&rig, "to_guest_dropped") < 3)
-		poll(NULL, 0, 5);
-	rig_set_power(&rig, true);
-	rig_read_until(&rig, rig.uart_fd, "Hit any key to stop autoboot:  2 \b\b\b 1");
-	rig_stop(&rig);
-}
-END_TEST
-
-/* ---------------------------------------------------------------- faults */
-
-static void read_noisy_banner(const char *faults, const char *seed, char *banner, size_t size)
-{
-	rig_start(&rig, faults, seed);
-	rig_set_power(&rig, true);
-	rig_read_bytes(&rig, rig.uart_fd, size);
-	memcpy(banner, rig.text, size);
-	rig_stop(&rig);
-}
-
-START_TEST(noise_follows_from_the_seed)
-{
-	static char first[1400], same[1400], other[1400];
-
-	read_noisy_banner("noise=1e-3", "7", first, sizeof(first));
-	read_noisy_banner("noise=1e-3", "7", same, sizeof(same));
-	read_noisy_banner("noise=1e-3", "8", other, sizeof(other));
-	ck_assert_mem_eq(first, same, sizeof(first));
-	ck_assert_mem_ne(first, other, sizeof(first));
-}
-END_TEST
-
-START_TEST(faults_can_wait_for_the_first_frame)
-{
-	rig_start(&rig, "noise=0.2@frame,drop=0.5@frame", "1");
-	rig_boot(&rig);
-	ck_assert_uint_eq(rig_get_count(&rig, "to_host_flipped_bits"), 0);
-	ck_assert_uint_eq(rig_get_count(&rig, "to_host_dropped"), 0);
-	/* The UART's transmit register: the one way to make the loader send 00. */
-	rig_write(rig.uart_fd, "mw.b 10000000 0; version\r", 25);
-	while (rig_get_count(&rig, "to_host_dropped") < 10)
-		poll(NULL, 0, 5);
-	ck_assert_uint_gt(rig_get_count(&rig, "to_host_flipped_bits"), 0);
-	rig_write(rig.uart_fd, "                                ", 32);
-	while (rig_get_count(&rig, "to_guest_dropped") < 5)
-		poll(NULL, 0, 5);
-	rig_stop(&rig);
-}
-END_TEST
-
-START_TEST(the_board_resets_itself_once_after_a_while)
-{
-	rig_start(&rig, "reset-after=2", "1");
-	rig_set_power(&rig, true);
-	rig_read_until(&rig, rig.uart_fd, "OpenSBI v");
-	rig_read_until(&rig, rig.uart_fd, "OpenSBI v");
-	ck_assert_uint_eq(rig_get_count(&rig, "power_ons"), 1);
-	rig_stop(&rig);
-}
-END_TEST
-
-START_TEST(a_loader_can_hang_after_its_banner)
-{
-	rig_start(&rig, "hang=uboot", "1");
-	rig_set_power(&rig, true);
-	rig_read_until(&rig, rig.uart_fd, "\nU-Boot 20");
-	rig_read_rest(&rig, rig.uart_fd, 300);
-	ck_assert_ptr_null(strstr(rig.text, "Hit any key"));
-	rig_write(rig.uart_fd, "\r", 1);
-	rig_read_rest(&rig, rig.uart_fd, 200);
-	ck_assert_uint_eq(rig.text_size, 0);
-	ck_assert_int_gt(rig_get_qemu(&rig), 0);
-	rig_stop(&rig);
-}
-END_TEST
-
-START_TEST(cut_wires_carry_nothing_until_the_next_power_on)
-{
-	rig_start(&rig, "cut=uart@1", "1");
-	rig_set_power(&rig, true);
-	while (rig_get_count(&rig, "to_host_dropped") < 10)
-		poll(NULL, 0, 5);
-	rig_read_rest(&rig, rig.uart_fd, 100);
-	rig_write(rig.uart_fd, "\r", 1);
-	rig_read_rest(&rig, rig.uart_fd, 200);
-	ck_assert_uint_eq(rig.text_size, 0);
-	ck_assert_int_gt(rig_get_qemu(&rig), 0);
-	rig_set_power(&rig, false);
-	rig_set_power(&rig, true);
-	rig_read_until(&rig, rig.uart_fd, "OpenSBI v");
 	rig_stop(&rig);
 }
 END_TEST
@@ -556,10 +336,10 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("vboard");
-	TCase *power = tcase_create("power"), *card = tcase_create("card");
-	TCase *line = tcase_create("line"), *fault = tcase_create("fault");
+	TCase *power = tcase_create("power");
+	TCase *card = tcase_create("card");
 	TCase *end = tcase_create("end");
-	TCase *cases[] = {power, card, line, fault, end};
+	TCase *cases[] = {power, card, end};
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
@@ -574,23 +354,12 @@ int main(void)
 	tcase_add_test(card, the_loader_finds_the_card_only_when_it_is_at_the_board);
 	tcase_add_test(card, what_the_host_writes_the_board_reads);
 	tcase_add_test(card, a_card_can_be_missing_at_either_side);
-	tcase_add_test(line, no_byte_of_the_board_is_early);
-	tcase_add_test(line, no_byte_of_the_host_is_early);
-	tcase_add_test(line, a_host_at_another_rate_reads_garbage);
-	tcase_add_test(line, the_board_and_the_host_can_change_their_rate);
-	tcase_add_test(line, what_nobody_listens_to_is_lost);
-	tcase_add_test(line, what_the_host_sends_to_a_board_without_power_is_lost);
-	tcase_add_test(fault, noise_follows_from_the_seed);
-	tcase_add_test(fault, faults_can_wait_for_the_first_frame);
-	tcase_add_test(fault, the_board_resets_itself_once_after_a_while);
-	tcase_add_test(fault, a_loader_can_hang_after_its_banner);
-	tcase_add_test(fault, cut_wires_carry_nothing_until_the_next_power_on);
 	tcase_add_test(end, a_killed_vboard_leaves_no_emulator_and_no_entries);
 	tcase_add_test(end, quit_ends_it);
 	tcase_add_test(end, a_second_vboard_in_the_same_directory_is_refused);
+	tcase_add_test(end, a_card_of_an_odd_size_is_refused);
 	tcase_add_loop_test(
 		end, wrong_usage_is_explained, 0, (int)(sizeof(refused) / sizeof(refused[0])));
-	tcase_add_test(end, a_card_of_an_odd_size_is_refused);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		tcase_set_timeout(cases[i], 120);
 		suite_add_tcase(suite, cases[i]);

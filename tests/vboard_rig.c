@@ -236,6 +236,13 @@ void rig_boot(struct rig *rig)
 	rig_read_until(rig, rig->uart_fd, "=> ");
 }
 
+void rig_command(struct rig *rig, const char *line)
+{
+	rig_write(rig->uart_fd, line, strlen(line));
+	rig_write(rig->uart_fd, "\r", 1);
+	rig_read_until(rig, rig->uart_fd, "\r\n=> ");
+}
+
 /* ---------------------------------------------------------------- start and end */
 
 bool rig_has_entry(const struct rig *rig, const char *name)

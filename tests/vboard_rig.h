@@ -60,6 +60,9 @@ void rig_read_rest(struct rig *rig, int fd, int silence_ms);
 /* Power on, stop U-Boot's countdown and wait for its prompt. */
 void rig_boot(struct rig *rig);
 
+/* Type a line at U-Boot's prompt and read until the next prompt: the echo and the output. */
+void rig_command(struct rig *rig, const char *line);
+
 /* One command of vboard's control socket: what follows "ok " is left in answer. */
 void rig_ask(struct rig *rig, const char *command, char *answer, size_t size);
 
