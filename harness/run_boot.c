@@ -136,21 +136,18 @@ int run_step_loader(struct run *run)
 static int check_payload(
 	struct run *run, struct loader *loader, const struct manifest_payload *payload)
 {
-	uint32_t crc;
-	int rc = loader_crc32(loader, payload->address, payload->size, &crc);
+	int rc = loader_check_crc32(loader, payload->address, payload->size, payload->crc32);
 
-	if (rc != 0)
+	if (rc != 0 && rc != -EBADMSG)
 		return fail_loader(run, loader, rc, payload->file);
-	if (crc == payload->crc32) {
+	if (rc == 0) {
 		run->evidence.payloads_matched++;
-		return 0;
+	} else if (!run->evidence.payload_note) {
+		snprintf(run->payload_note, sizeof(run->payload_note),
+			"%s in memory is not what the manifest says: %s", payload->file,
+			loader_error(loader));
+		run->evidence.payload_note = run->payload_note;
 	}
-	if (run->evidence.payload_note)
-		return 0;
-	snprintf(run->payload_note, sizeof(run->payload_note),
-		"%s in memory sums to %08x, the manifest says %08x", payload->file, crc,
-		payload->crc32);
-	run->evidence.payload_note = run->payload_note;
 	return 0;
 }
 

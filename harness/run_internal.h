@@ -54,7 +54,7 @@ struct run {
 	size_t first_count, last_count;
 	int32_t *sleep_lateness;
 	struct gate_run evidence;
-	char reset_note[WATCHER_LINE_SIZE], lost_note[320], payload_note[256];
+	char reset_note[WATCHER_LINE_SIZE], lost_note[320], payload_note[512];
 	struct gate_set gates;
 };
 
