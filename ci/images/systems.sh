@@ -72,8 +72,8 @@ linux_system() {
 			"setenv bootargs $linux_arguments" \
 			"booti \${kernel_addr_r} \${ramdisk_addr_r}:$(printf %x "$(size_file "$initrd")") \${fdtcontroladdr}")"
 		printf '  "first_banner": "Linux version",\n'
-		printf '  "protection": "user mode and MMU, per process",\n'
-		printf '  "address_space": "per process, Sv39",\n'
+		printf '  "protection": "U+MMU process",\n'
+		printf '  "address_space": "virtual, one per process, Sv39",\n'
 		printf '  "tick": %s,\n' "$(json_string "$(linux_tick "$linux/config")")"
 		printf '  "agent_sha256": "%s"' "$(sha256_file "$initrd.agent")"
 	)
@@ -103,8 +103,8 @@ baremetal_system() {
 			'load mmc 0:1 ${kernel_addr_r} /baremetal.bin' \
 			'booti ${kernel_addr_r} - ${fdtcontroladdr}')"
 		printf '  "first_banner": "sameboard bare metal",\n'
-		printf '  "protection": "none: one program in S-mode, MMU off",\n'
-		printf '  "address_space": "one, physical",\n'
+		printf '  "protection": "S-flat",\n'
+		printf '  "address_space": "single, MMU off",\n'
 		printf '  "tick": %s,\n' "$(json_string "$((1000000 / tick_us)) Hz, waits by compare")"
 		printf '  "agent_sha256": "%s"' "$(sha256_file "$stem.bin")"
 	)
