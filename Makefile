@@ -49,8 +49,7 @@ lib_libs := $(shell $(PKG_CONFIG) --libs $(lib_packages) 2>/dev/null)
 check_cflags := $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
 check_libs := $(shell $(PKG_CONFIG) --libs check 2>/dev/null)
 
-base_cppflags := -I. -I$(BUILD)/include -D_GNU_SOURCE -DSAMEBOARD_VERSION='"$(VERSION)"' \
-	-DSAMEBOARD_DATADIR='"$(datadir)"'
+base_cppflags := -I. -I$(BUILD)/include -D_GNU_SOURCE -DSAMEBOARD_VERSION='"$(VERSION)"'
 host_flags = -std=c11 $(warnings) $(san_flags) $(lib_cflags) -pthread \
 	$(base_cppflags) $(CPPFLAGS) $(CFLAGS)
 # Code that also runs on a target: held to stricter conversions on the host too.

@@ -43,7 +43,7 @@ static const struct option_row {
 	{'d', "db", "FILE",
 		"database (default $SAMEBOARD_DB, ~/.local/state/sameboard/sameboard.db)"},
 	{'i', "images", "DIR",
-		"images and their manifests (default $SAMEBOARD_IMAGES, build/images)"},
+		"images and their manifests (default $SAMEBOARD_IMAGES, `images` beside the program)"},
 	{'o', "os", "LIST", "systems, separated by commas (default: those of the suite)"},
 	{'r', "repeat", "N", "boots of each system (default: as the suite says)"},
 	{'s', "seed", "N", "decides the order of systems (default 1)"},
@@ -184,8 +184,10 @@ static void set_defaults(struct cli *cli)
 {
 	*cli = (struct cli){.seed = 1};
 	cli->images = getenv("SAMEBOARD_IMAGES");
-	if (!cli->images || !*cli->images)
-		cli->images = "build/images";
+	if (!cli->images || !*cli->images) {
+		paths_beside_program("images", cli->images_path, sizeof(cli->images_path));
+		cli->images = cli->images_path;
+	}
 	cli->db = getenv("SAMEBOARD_DB");
 	if (cli->db && *cli->db)
 		return;

@@ -34,7 +34,7 @@ struct cli {
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;
 	char command_line[512]; /* as typed, without the program's name */
-	char db_path[512], systems_text[512];
+	char db_path[512], images_path[512], systems_text[512];
 };
 
 struct cli_command {

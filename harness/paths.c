@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int paths_state_file(const char *name, char *path, size_t size)
 {
@@ -22,6 +23,19 @@ int paths_state_file(const char *name, char *path, size_t size)
 		length = snprintf(
 			path, size, "%s/.local/state/sameboard/%s", home ? home : "", name);
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+int paths_beside_program(const char *relative, char *path, size_t size)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (length < 0)
+		return -errno;
+	program[length] = '\0';
+	*strrchr(program, '/') = '\0';
+	length = snprintf(path, size, "%s/%s", program, relative);
+	return (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
 void paths_make_parents(const char *path)

@@ -11,6 +11,13 @@
  */
 int paths_state_file(const char *name, char *path, size_t size);
 
+/*
+ * A path relative to the folder that the running program is in: "../harness/suites"
+ * in the tree that it was built in, "../share/sameboard/suites" where it is
+ * installed.  0, -ENAMETOOLONG, or what reading the program's own path gave.
+ */
+int paths_beside_program(const char *relative, char *path, size_t size);
+
 /* Makes the folders above path; what is wrong shows when the file is opened. */
 void paths_make_parents(const char *path);
 

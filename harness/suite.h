@@ -70,8 +70,9 @@ struct suite {
 
 /*
  * Opens a suite file: `name` with a slash or ".json" is a path; otherwise
- * NAME.json is looked up in $SAMEBOARD_SUITES, ./harness/suites and the
- * installed suites; -ENOENT names the suites there are.  *suite is set even on
+ * NAME.json is looked up in $SAMEBOARD_SUITES and, beside the running program,
+ * in ../harness/suites (the tree) and ../share/sameboard/suites (installed);
+ * -ENOENT names the suites there are.  *suite is set even on
  * failure (NULL only without memory); always close it.
  */
 int suite_open(struct suite **suite, const char *name);

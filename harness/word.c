@@ -4,12 +4,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness/document.h"
+#include "harness/paths.h"
 
 #define NAME_MAX_LENGTH 63
 
@@ -98,8 +100,8 @@ static size_t append_names(
 
 int word_find_suite(const char *name, char **path, char *error, size_t error_size)
 {
-	const char *dirs[] = {
-		getenv("SAMEBOARD_SUITES"), "harness/suites", SAMEBOARD_DATADIR "/suites"};
+	char tree[PATH_MAX] = "", installed[PATH_MAX] = "";
+	const char *dirs[] = {getenv("SAMEBOARD_SUITES"), tree, installed};
 	size_t length = strlen(name), at = 0;
 	char names[300] = "";
 	char *nearest = NULL;
@@ -109,6 +111,8 @@ int word_find_suite(const char *name, char **path, char *error, size_t error_siz
 		*path = strdup(name);
 		return *path ? 0 : -ENOMEM;
 	}
+	paths_beside_program("../harness/suites", tree, sizeof(tree));
+	paths_beside_program("../share/sameboard/suites", installed, sizeof(installed));
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
 		if (!dirs[i] || !*dirs[i])
 			continue;
@@ -128,9 +132,8 @@ int word_find_suite(const char *name, char **path, char *error, size_t error_siz
 	else
 		snprintf(error, error_size,
 			"there is no suite \"%s\"; expected %s, or the path of a file NAME.json "
-			"(folders: $SAMEBOARD_SUITES, harness/suites, " SAMEBOARD_DATADIR
-			"/suites)",
-			name, at ? names : "one of none that were found");
+			"(folders: $SAMEBOARD_SUITES, %s, %s)",
+			name, at ? names : "one of none that were found", tree, installed);
 	free(nearest);
 	return -ENOENT;
 }
