@@ -182,7 +182,9 @@ target_payloads := $(BUILD)/riscv64/sameboard-agent \
 agents: $(target_payloads)
 
 ## images: build the card images of the virtual panel (cached outside the tree)
-images: $(target_payloads)
+# There is one set of images; sanitizers are for programs of the host.
+images:
+	$(Q)$(MAKE) --no-print-directory SAN= agents
 	$(Q)ci/images/build $(abspath build)
 
 # ---------------------------------------------------------------- tests
