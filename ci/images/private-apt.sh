@@ -11,17 +11,13 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # Print candidate archive addresses, the likeliest first.  The machine may have
 # other repositories; apt refuses those later since their keys aren't Debian's.
 apt_archive_uris() {
-	apt-get indextargets --format \
-		'$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)' 'Created-By: Packages' |
-		awk -F'|' '
-			$5 !~ /^(http|https|ftp|file|copy|mirror.*|tor.*):/ { next }
-			$4 != "main" { next }
-			{ rank = 3 }
-			$3 ~ /^(bookworm|trixie|stable|oldstable|sid|unstable)$/ { rank = 2 }
-			$1 == "Debian" && $2 == "Debian" { rank = 1 }
-			$5 ~ /security/ { rank = 4 }
-			{ print rank "|" NR "|" $5 }' |
-		sort -t'|' -k1,1n -k2,2n | cut -d'|' -f3 | awk '!seen[$0]++'
+	apt-get update --print-uris 2>/dev/null |
+		sed -n "s,^'\([^']*/\)dists/\([^']*\)/InRelease'.*,\2 \1,p" |
+		awk '
+			$1 ~ /^(bookworm|trixie|oldstable|stable|testing|sid|unstable)$/ { print 1, NR, $2; next }
+			$1 !~ /security/ && $2 !~ /security/ { print 2, NR, $2; next }
+			{ print 3, NR, $2 }' |
+		sort -k1,1n -k2,2n | cut -d' ' -f3 | awk '!seen[$0]++'
 }
 
 # apt_root ROOT ARCH: a fresh private root for ARCH; sets the array `apt`.
@@ -63,16 +59,17 @@ apt_update() {
 	local root=$1 uri line
 
 	shift
+	: >"$root/log"
 	[ -r "$keyring" ] || die "$keyring is missing: run ci/setup (make setup)"
 	for uri in $(apt_archive_uris); do
 		for line; do
 			# shellcheck disable=SC2059
 			printf "$line\n" "signed-by=$keyring] $uri"
 		done >"$root/sources.list"
-		if apt-get "${apt[@]}" update --error-on=any >"$root/log" 2>&1; then
+		if apt-get "${apt[@]}" update --error-on=any >>"$root/log" 2>&1; then
 			return
 		fi
 	done
-	[ ! -e "$root/log" ] || tail -n 20 "$root/log" >&2
+	tail -n 30 "$root/log" >&2
 	die "no Debian archive among the machine's apt sources could be read and verified"
 }
