@@ -34,7 +34,7 @@ initramfs_add() {
 	*" $module "*) return ;;
 	esac
 	initramfs_loaded="$initramfs_loaded$module "
-	file=$(find "$tree/kernel" -name "${module//_/[-_]}.ko*" | head -n 1)
+	file=$(find "$tree/kernel" -name "${module//_/[-_]}.ko*" | sed -n 1p)
 	if [ -z "$file" ]; then
 		grep -q "/${module//_/[-_]}\.ko$" "$tree/modules.builtin" && return
 		die "the kernel has no module $module"

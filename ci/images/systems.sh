@@ -87,7 +87,7 @@ baremetal_system() {
 	card_make "$dir/$name.img" 16 "/baremetal.bin=$stem.bin"
 	producer=$(elf_producer "$stem.elf" agents/baremetal/main.c)
 	version=$(riscv64-linux-gnu-strings -a "$stem.bin" |
-		sed -n 's/^sameboard bare metal \([0-9][^ ]*\) on.*/\1/p' | head -n 1)
+		sed -n 's/^sameboard bare metal \([0-9][^ ]*\) on.*/\1/p' | sed -n 1p)
 	tick_us=$(sed -n 's/^#define TIMER_TICK_US \([0-9]*\)u$/\1/p' "$here/../../agents/baremetal/timer.h")
 	[ -n "$version" ] && [ -n "$tick_us" ] || die "$stem.bin tells no version or timer.h no tick"
 	body=$(

@@ -38,7 +38,7 @@ uboot_build() {
 		cp .config "$dir/config"
 		{
 			printf 'version=%s\n' "$(dpkg-parsechangelog -S Version)"
-			printf 'compiler=%s\n' "$(${uboot_cross}gcc --version | head -n 1)"
+			printf 'compiler=%s\n' "$(${uboot_cross}gcc --version | sed -n 1p)"
 			printf 'config_sha256=%s\n' "$(sha256_file .config)"
 			printf 'sha256=%s\n' "$(sha256_file u-boot.bin)"
 		} >"$dir/u-boot.txt"
