@@ -102,8 +102,7 @@ START_TEST(test_a_job_on_two_systems_ends_in_one_table)
 	const cJSON *comparison, *cell;
 
 	lab_rig_start(&rig, NULL, 64);
-	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", "demo", "--json", NULL}) == 0,
-		"%s%s", rig.out, rig.err);
+	lab_rig_expect(&rig, 0, (const char *[]){"run", "demo", "--json", NULL});
 	ck_assert(!lab_rig_has_power(&rig));
 	json = lab_rig_json(&rig);
 	comparison = cJSON_GetObjectItem(json, "comparison");
@@ -122,11 +121,11 @@ START_TEST(test_a_job_on_two_systems_ends_in_one_table)
 	cJSON_Delete(json);
 
 	/* The same for people. */
-	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"compare", NULL}), 0);
+	lab_rig_expect(&rig, 0, (const char *[]){"compare", NULL});
 	ck_assert_ptr_nonnull(strstr(rig.out, "EMULATED"));
 	ck_assert_ptr_nonnull(strstr(rig.out, "give"));
 	ck_assert_ptr_nonnull(strstr(rig.out, "unsupported: no threads"));
-	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"list", NULL}), 0);
+	lab_rig_expect(&rig, 0, (const char *[]){"list", NULL});
 	lab_rig_check_db(&rig);
 	lab_rig_stop(&rig);
 }
@@ -207,8 +206,7 @@ START_TEST(test_noise_and_loss_cost_time_and_no_sample)
 	lab_rig_start(&rig, "noise=1e-5@frame,drop=1e-4@frame", 64);
 	suite = lab_rig_write_suite(
 		&rig, "\"linux\"", "{ \"bench\": \"wake.idle\", \"n\": 5000 }", 20);
-	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}) == 0, "%s%s", rig.out,
-		rig.err);
+	lab_rig_expect(&rig, 0, (const char *[]){"run", suite, NULL});
 	show = lab_rig_show(&rig);
 	ck_assert_str_eq(text_of(show, "verdict"), "pass");
 	cJSON_ArrayForEach(event, cJSON_GetObjectItem(show, "events"))
@@ -329,7 +327,7 @@ START_TEST(test_an_image_that_is_loaded_otherwise_than_written_is_not_started)
 	cJSON_ReplaceItemInObject(payload, "crc32", cJSON_CreateString("12345678"));
 	lab_rig_write_manifest(&rig, "baremetal", manifest);
 	suite = lab_rig_write_suite(&rig, "\"baremetal\"", WAKE, 1);
-	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}), 1);
+	lab_rig_expect(&rig, 1, (const char *[]){"run", suite, NULL});
 	show = lab_rig_show(&rig);
 	ck_assert_str_eq(text_of(show, "verdict"), "invalid");
 	ck_assert_ptr_nonnull(strstr(text_of(show, "reason"), "gate image-identity"));
@@ -401,9 +399,9 @@ START_TEST(test_a_killed_run_is_marked_and_its_board_switched_off_by_the_next_on
 	ck_assert_int_eq(lab_rig_end(&rig), 128 + SIGKILL);
 	lab_rig_check_db(&rig);
 	/* Nothing can be done at the moment of a SIGKILL; the next run begins at rest. */
-	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}) == 0, "%s", rig.err);
+	lab_rig_expect(&rig, 0, (const char *[]){"run", suite, NULL});
 	ck_assert(!lab_rig_has_power(&rig));
-	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"list", "--json", NULL}), 0);
+	lab_rig_expect(&rig, 0, (const char *[]){"list", "--json", NULL});
 	json = lab_rig_json(&rig);
 	ck_assert_int_eq(cJSON_GetArraySize(json), 2);
 	run = cJSON_GetArrayItem(json, 1);
@@ -461,7 +459,7 @@ START_TEST(test_a_full_disk_ends_the_run_and_keeps_what_is_committed)
 	snprintf(rig.db, sizeof(rig.db), "%s/runs.db", small);
 	suite = lab_rig_write_suite(&rig, "\"baremetal\"",
 		"{ \"bench\": \"wake.idle\", \"n\": 4000, \"phase\": \"both\" }", 1);
-	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}), 3);
+	lab_rig_expect(&rig, 3, (const char *[]){"run", suite, NULL});
 	ck_assert(!lab_rig_has_power(&rig));
 	ck_assert_msg(strstr(rig.err, "full") != NULL, "%s", rig.err);
 	lab_rig_check_db(&rig);
@@ -503,7 +501,7 @@ START_TEST(test_wrong_usage_and_configuration_move_nothing)
 
 	lab_rig_start(&rig, NULL, 64);
 	suite = lab_rig_write_suite(&rig, "\"baremetal\"", "", 1);
-	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}), 2);
+	lab_rig_expect(&rig, 2, (const char *[]){"run", suite, NULL});
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int exit_code = lab_rig_run(&rig, rows[i].arguments);
 
@@ -525,14 +523,14 @@ START_TEST(test_a_wrong_hash_and_a_small_card_are_refused_before_power)
 
 	lab_rig_start(&rig, NULL, 8);
 	suite = lab_rig_write_suite(&rig, "\"baremetal\"", WAKE, 1);
-	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}), 2);
+	lab_rig_expect(&rig, 2, (const char *[]){"run", suite, NULL});
 	ck_assert_msg(strstr(rig.err, "card too small") != NULL, "%s", rig.err);
 	manifest = lab_rig_read_manifest(&rig, "baremetal");
 	cJSON_ReplaceItemInObject(manifest, "sha256",
 		cJSON_CreateString(
 			"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"));
 	lab_rig_write_manifest(&rig, "baremetal", manifest);
-	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}), 2);
+	lab_rig_expect(&rig, 2, (const char *[]){"run", suite, NULL});
 	ck_assert_msg(strstr(rig.err, "wrong hash") != NULL, "%s", rig.err);
 	lab_rig_stop(&rig);
 }

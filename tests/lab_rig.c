@@ -197,6 +197,27 @@ int lab_rig_end(struct lab_rig *rig)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Check's messages have a limit: the end of a long text is what tells. */
+static void keep_end(char *text, size_t most)
+{
+	size_t size = strlen(text);
+
+	if (size > most)
+		memmove(text, text + size - most, most + 1);
+}
+
+void lab_rig_expect(struct lab_rig *rig, int wanted, const char *const arguments[])
+{
+	int exit_code = lab_rig_run(rig, arguments);
+
+	if (exit_code == wanted)
+		return;
+	keep_end(rig->err, 1500);
+	keep_end(rig->out, 500);
+	ck_abort_msg("%s %s ended with %d and not %d: %s %s", arguments[0],
+		arguments[1] ? arguments[1] : "", exit_code, wanted, rig->err, rig->out);
+}
+
 int lab_rig_run(struct lab_rig *rig, const char *const arguments[])
 {
 	lab_rig_begin(rig, arguments);

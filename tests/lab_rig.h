@@ -36,6 +36,9 @@ void lab_rig_begin(struct lab_rig *rig, const char *const arguments[]);
 int lab_rig_end(struct lab_rig *rig);
 int lab_rig_run(struct lab_rig *rig, const char *const arguments[]);
 
+/* The same, and the test fails unless it ends with this exit code. */
+void lab_rig_expect(struct lab_rig *rig, int wanted, const char *const arguments[]);
+
 /* Standard output as JSON; the caller deletes it. */
 cJSON *lab_rig_json(struct lab_rig *rig);
 
