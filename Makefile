@@ -194,6 +194,9 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,
 	$(say) LD $@
 	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
 
+# Every core, unless the user has said otherwise.
+parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 ## setup: install what is missing (Debian 12)
 setup:
 	$(Q)ci/setup
@@ -201,14 +204,14 @@ setup:
 ## demo: set up, build, and run the main job on the virtual panel
 demo:
 	$(Q)ci/setup
-	$(Q)$(MAKE) --no-print-directory all images
+	$(Q)$(MAKE) --no-print-directory $(parallel) all images
 	$(Q)ci/demo
 
 ## check: set up, build, and run all tests (SAN=1: with sanitizers)
 check:
 	$(Q)ci/setup
-	$(Q)$(MAKE) --no-print-directory all agents images
-	$(Q)$(MAKE) --no-print-directory check-built
+	$(Q)$(MAKE) --no-print-directory $(parallel) all agents images
+	$(Q)$(MAKE) --no-print-directory $(parallel) check-built
 
 .PHONY: check-built
 check-built: $(programs) $(tests)

@@ -17,7 +17,7 @@ const struct cli_command cli_commands[] = {
 	{"plan", "SUITE", "show what `run` would do, and how long it takes", "orsjh", 1, 1,
 		command_plan},
 	{"list", "", "list the runs that are stored, newest first", "donjh", 0, 0, command_list},
-	{"show", "RUN", "show one run: facts, windows, gates with evidence", "djh", 1, 1,
+	{"show", "RUN", "show one run: facts, windows, gates with evidence", "dcjh", 1, 1,
 		command_show},
 	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJjh", 0,
 		CLI_ARGUMENTS_MAX, command_compare},
@@ -49,6 +49,7 @@ static const struct option_row {
 	{'s', "seed", "N", "decides the order of systems (default 1)"},
 	{'n', "limit", "N", "at most so many rows (default 20)"},
 	{'J', "job", "JOB", "all runs of this job: an id, LAST or LAST~N"},
+	{'c', "console", NULL, "print what the board said on its line, byte by byte"},
 	{'j', "json", NULL, "print JSON"},
 	{'q', "quiet", NULL, "no progress on stderr"},
 	{'h', "help", NULL, "print this help"},
@@ -172,6 +173,9 @@ static int take_option(struct cli *cli, int letter, const char *value)
 	case 'j':
 		cli->json = true;
 		return 0;
+	case 'c':
+		cli->console = true;
+		return 0;
 	case 'q':
 		cli->quiet = true;
 		return 0;
@@ -278,7 +282,7 @@ int cli_main(int argc, char **argv)
 		return rc - 1;
 	log_set_quiet(cli.quiet);
 	rc = command->execute(&cli);
-	if (log_flush() != 0) {
+	if (log_flush() == -EIO) {
 		log_error("cannot write to standard output: %s", strerror(errno));
 		return rc > CLI_LAB ? rc : CLI_LAB;
 	}

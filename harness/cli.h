@@ -30,7 +30,7 @@ struct cli {
 	unsigned limit;	 /* 0: not given */
 	uint64_t seed;	 /* 1 if not given */
 	const char *job; /* NULL: not given */
-	bool json, quiet;
+	bool json, quiet, console;
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;
 	char command_line[512]; /* as typed, without the program's name */

@@ -56,18 +56,27 @@ int clockfit_audit(const uint64_t *counter, const uint64_t *os_ns, size_t count,
 	static const double usual_ticks[] = {1000, 250, 300, 100};
 	struct envelope first, last;
 	double slope = 0;
-	size_t quarter = count / 4;
+	size_t first_end = 0, last_start = count;
+	uint64_t quarter_ns;
 
 	memset(audit, 0, sizeof(*audit));
-	if (quarter < 2 || counter_hz == 0)
+	if (count < 8 || counter_hz == 0)
 		return -EINVAL;
 	for (size_t i = 1; i < count; i++)
 		if (counter[i] < counter[i - 1] || os_ns[i] < os_ns[i - 1])
 			return -EINVAL;
+	/* Quarters of the time: readings that were held up lie unevenly in it. */
+	quarter_ns = (os_ns[count - 1] - os_ns[0]) / 4;
+	while (first_end < count && os_ns[first_end] - os_ns[0] <= quarter_ns)
+		first_end++;
+	while (last_start > 0 && os_ns[count - 1] - os_ns[last_start - 1] <= quarter_ns)
+		last_start--;
+	if (first_end < 2 || count - last_start < 2)
+		return -EINVAL;
 	/* The earliest reading depends a little on the slope itself: three rounds settle it. */
 	for (int round = 0; round < 3; round++) {
-		first = envelope_of(counter, os_ns, counter_hz, 0, quarter, slope);
-		last = envelope_of(counter, os_ns, counter_hz, count - quarter, count, slope);
+		first = envelope_of(counter, os_ns, counter_hz, 0, first_end, slope);
+		last = envelope_of(counter, os_ns, counter_hz, last_start, count, slope);
 		if (last.at_s <= first.at_s)
 			return -EINVAL;
 		slope = (last.late_counts - first.late_counts) / (last.at_s - first.at_s);

@@ -347,6 +347,30 @@ static int show_text(const struct shown *s)
 	return CLI_PASS;
 }
 
+/* The raw line as it was recorded, what came from the board alone. */
+static int show_console(struct store *store, int64_t run_id)
+{
+	struct store_mark *marks = NULL;
+	char *data = NULL;
+	size_t size, mark_count;
+	int rc = query_console(store, run_id, &data, &size, &marks, &mark_count);
+
+	if (rc != 0) {
+		log_error("%s", store_error(store));
+		return CLI_USAGE;
+	}
+	for (size_t i = 0; i < mark_count; i++) {
+		size_t from = (size_t)marks[i].offset;
+		size_t to = i + 1 < mark_count ? (size_t)marks[i + 1].offset : size;
+
+		if (!marks[i].sent && to > from)
+			log_bytes(data + from, to - from);
+	}
+	free(data);
+	free(marks);
+	return CLI_PASS;
+}
+
 int command_show(struct cli *cli)
 {
 	struct store *store = NULL;
@@ -361,6 +385,8 @@ int command_show(struct cli *cli)
 		rc = load_shown(store, run_id, &shown);
 	if (rc < 0)
 		log_error("%s", store_error(store));
+	else if (cli->console)
+		exit_code = show_console(store, run_id);
 	else
 		exit_code = cli->json ? show_json(store, &shown) : show_text(&shown);
 	free_shown(&shown);

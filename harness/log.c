@@ -50,7 +50,15 @@ void log_result(const char *format, ...)
 	va_end(args);
 }
 
+void log_bytes(const void *data, size_t size)
+{
+	fwrite(data, 1, size, stdout);
+}
+
 int log_flush(void)
 {
-	return fflush(stdout) != 0 || ferror(stdout) ? -EIO : 0;
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	return errno == EPIPE ? -EPIPE : -EIO;
 }

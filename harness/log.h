@@ -7,6 +7,7 @@
 #define SAMEBOARD_HARNESS_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* No progress lines from now on (errors still come). */
 void log_set_quiet(bool quiet);
@@ -20,7 +21,11 @@ void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Text of a result on stdout, exactly as given. */
 void log_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* 0, or -EIO when stdout could not take all results (a full disk, a closed pipe). */
+/* Bytes of a result on stdout, whatever they are. */
+void log_bytes(const void *data, size_t size);
+
+/* 0, -EPIPE when the reader has gone (it has what it wanted), or -EIO when
+ * stdout could not take all results (a full disk). */
 int log_flush(void);
 
 #endif
