@@ -9,7 +9,7 @@
 #include "boardctl/monotonic.h"
 
 #define DEFAULT_OFF_MS	  2000u
-#define DEFAULT_ANSWER_MS 500u
+#define DEFAULT_ANSWER_MS 2000u
 #define CHANNELS	  8u
 
 static const char no_memory[] = "out of memory";
