@@ -68,7 +68,9 @@ lib_src := $(protocol_src) $(agentcore_src) $(wildcard boardctl/*.c) $(wildcard 
 	$(filter-out harness/main.c,$(wildcard harness/*.c))
 vboard_src := $(filter-out boardctl/vboard/sdmux.c,$(wildcard boardctl/vboard/*.c))
 test_src := $(wildcard tests/check_*.c)
-test_lib_src := $(filter-out $(test_src),$(wildcard tests/*.c))
+bench_src := $(wildcard tests/bench_*.c)
+test_lib_src := $(filter-out $(test_src) $(bench_src),$(wildcard tests/*.c))
+benches := $(patsubst tests/bench_%.c,$(BUILD)/bench-%,$(bench_src))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lib_obj := $(call obj,$(lib_src))
@@ -194,6 +196,11 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,
 	$(say) LD $@
 	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
 
+# Benchmarks of the harness itself; their helpers are those of the tests.
+$(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,tests/samples.c) $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
+
 ## setup: install what is missing (Debian 12)
 setup:
 	$(Q)ci/setup
@@ -211,7 +218,7 @@ check:
 	$(Q)$(MAKE) --no-print-directory check-built
 
 .PHONY: check-built
-check-built: $(programs) $(tests)
+check-built: $(programs) $(benches) $(tests)
 	$(Q)BUILD=$(BUILD) tests/run $(tests)
 
 ## size: print what the code for the target weighs

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "protocol/codec.h"
 
-#define CONTEXT_PLAIN 0u /* of bits that nothing is learnt from */
-#define CLASS_BITS    6u
-#define CLASS_NODES   64u
-#define CLASS_MAX     32u
-#define LEAD_NODES    32u
-#define BASE_BITS     32u
-#define HALF	      32768u
-#define PADDING_MAX   3u /* bytes behind the end that a decoder looks at */
+#define CONTEXT_PLAIN  0u /* of bits that nothing is learnt from */
+#define CLASS_BITS     6u
+#define CLASS_NODES    64u
+#define CLASS_SIGN     32u /* of the six bits */
+#define LEAD_NODES     32u
+#define BASE_BITS      32u
+#define SIGN_BIT       0x80000000u
+#define HALF	       32768u
+#define SEEN_OF_REST   7u  /* smooth data halve their octaves nearly evenly */
+#define SEEN_MAX       31u /* more change nothing: 1/64 */
+#define SEEN_MAX_CLASS 30u /* 1/32: levels wander more than the shapes in them */
+#define PADDING_MAX    3u  /* bytes behind the end that a decoder looks at */
+#define BLOCKS	       16u /* of a series, for its base */
 
 /* ------------------------------------------------------- the probabilities */
 
@@ -16,15 +21,15 @@ static void model_init(struct codec_model *model)
 {
 	for (size_t i = 0; i < CODEC_CONTEXTS; i++) {
 		model->ones[i] = HALF;
-		model->seen[i] = 0;
+		model->seen[i] = i < CLASS_NODES ? 0 : SEEN_OF_REST;
 	}
 }
 
 static void model_learn(struct codec_model *model, uint32_t context, bool bit)
 {
-	/* Bits that seen + 1 needs: quick at first, then 1/64. */
-	static const uint8_t shifts[32] = {1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5,
-		5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6};
+	/* Bits that seen + 1 needs. */
+	static const uint8_t shifts[SEEN_MAX + 1] = {1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5,
+		5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6};
 	uint32_t seen = model->seen[context];
 	uint32_t ones = model->ones[context];
 
@@ -35,7 +40,7 @@ static void model_learn(struct codec_model *model, uint32_t context, bool bit)
 	else
 		ones -= ones >> shifts[seen];
 	model->ones[context] = (uint16_t)ones;
-	if (seen < sizeof(shifts) - 1)
+	if (seen < (context < CLASS_NODES ? SEEN_MAX_CLASS : SEEN_MAX))
 		model->seen[context] = (uint8_t)(seen + 1);
 }
 
@@ -123,13 +128,34 @@ static uint32_t count_bits(uint32_t value)
 	return bits;
 }
 
-int32_t codec_find_base(const int32_t *values, size_t count)
+static int32_t find_smallest(const int32_t *values, size_t count)
 {
-	int32_t base = count ? values[0] : 0;
+	int32_t smallest = values[0];
 
 	for (size_t i = 1; i < count; i++)
-		base = values[i] < base ? values[i] : base;
-	return base;
+		smallest = values[i] < smallest ? values[i] : smallest;
+	return smallest;
+}
+
+/* The middle one of the smallest values of each sixteenth. */
+int32_t codec_find_base(const int32_t *values, size_t count)
+{
+	size_t block = count / BLOCKS;
+	int32_t smallest[BLOCKS];
+
+	if (count == 0)
+		return 0;
+	if (block == 0)
+		return find_smallest(values, count);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		int32_t value = find_smallest(values + i * block, block);
+		size_t at = i;
+
+		for (; at && smallest[at - 1] > value; at--)
+			smallest[at] = smallest[at - 1];
+		smallest[at] = value;
+	}
+	return smallest[BLOCKS / 2];
 }
 
 void codec_encoder_init(struct codec_encoder *encoder, struct codec_model *model, int32_t base)
@@ -137,26 +163,29 @@ void codec_encoder_init(struct codec_encoder *encoder, struct codec_model *model
 	coder_init(&encoder->coder, model);
 	encoder->coder.base = (uint32_t)base;
 	encoder->source = (uint32_t)base;
-	encoder->value = 0;
+	encoder->distance = 0;
 	encoder->is_ended = false;
 }
 
 /* A stage is over; false when the value is, too. */
 static bool encoder_continue(struct codec_encoder *encoder)
 {
-	bool was_class = encoder->coder.limit == CLASS_NODES;
+	uint32_t class = encoder->source & (CLASS_SIGN - 1);
 
-	if (!was_class || encoder->source < 2)
+	if (encoder->coder.limit != CLASS_NODES || class < 2)
 		return false;
-	begin_rest(&encoder->coder, encoder->source);
-	encoder->source = encoder->value;
+	begin_rest(&encoder->coder, class);
+	encoder->source = encoder->distance;
 	return true;
 }
 
 static void encoder_begin(struct codec_encoder *encoder, int32_t value)
 {
-	encoder->value = (uint32_t)value - encoder->coder.base;
-	encoder->source = count_bits(encoder->value);
+	uint32_t distance = (uint32_t)value - encoder->coder.base;
+	uint32_t sign = distance & SIGN_BIT ? CLASS_SIGN : 0;
+
+	encoder->distance = sign ? ~distance : distance;
+	encoder->source = sign | count_bits(encoder->distance);
 	begin_class(&encoder->coder);
 }
 
@@ -217,6 +246,7 @@ void codec_decoder_init(
 	decoder->offset = 0;
 	decoder->padding = 0;
 	decoder->wanted = 4;
+	decoder->is_below = false;
 	decoder->is_ended = false;
 	decoder->has_failed = false;
 }
@@ -264,28 +294,29 @@ static bool is_right_end(const struct codec_decoder *decoder)
 	       decoder->code == ((decoder->coder.low >> 24) + 1) << 24;
 }
 
-/* A stage is over: 1 when it gave a value, 0 when more must come. */
-static int end_stage(struct codec_decoder *decoder, int32_t *value)
+/* A stage is over: true when it gave a value. */
+static bool end_stage(struct codec_decoder *decoder, int32_t *value)
 {
 	struct codec_coder *coder = &decoder->coder;
-	uint32_t u = coder->node;
+	uint32_t distance = coder->node;
 
 	if (coder->limit == 0) {
-		coder->base = u;
-		return 0;
+		coder->base = distance;
+		return false;
 	}
 	if (coder->limit == CLASS_NODES) {
-		u -= CLASS_NODES;
-		if (u > CLASS_MAX)
-			return WIRE_ERROR_BAD_MESSAGE;
-		if (u >= 2) {
-			begin_rest(coder, u);
-			return 0;
+		decoder->is_below = distance & CLASS_SIGN;
+		distance &= CLASS_SIGN - 1;
+		if (distance >= 2) {
+			begin_rest(coder, distance);
+			return false;
 		}
 	}
-	*value = (int32_t)(u + coder->base);
+	if (decoder->is_below)
+		distance = ~distance;
+	*value = (int32_t)(distance + coder->base);
 	decoder->count_left--;
-	return 1;
+	return true;
 }
 
 static int fail(struct codec_decoder *decoder)
@@ -304,7 +335,6 @@ int codec_decode(struct codec_decoder *decoder, const uint8_t *bytes, size_t siz
 		return WIRE_ERROR_BAD_MESSAGE;
 	while (!decoder->is_ended) {
 		enum fill state;
-		int status = 0;
 
 		/* A value that has begun may end with any bit. */
 		if (decoder->count_left && (got == capacity || got == INT32_MAX))
@@ -322,11 +352,8 @@ int codec_decode(struct codec_decoder *decoder, const uint8_t *bytes, size_t siz
 			begin_class(&decoder->coder);
 		}
 		decode_bit(decoder);
-		if (decoder->coder.left == 0)
-			status = end_stage(decoder, &values[got]);
-		if (status < 0)
-			return fail(decoder);
-		got += (size_t)status;
+		if (decoder->coder.left == 0 && end_stage(decoder, &values[got]))
+			got++;
 	}
 	return (int)got;
 }

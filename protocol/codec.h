@@ -16,7 +16,7 @@
 
 #include "protocol/wire_error.h"
 
-#define CODEC_CONTEXTS	 1056u
+#define CODEC_CONTEXTS	 1024u
 #define CODEC_EMPTY_SIZE 5u /* bytes of a stream without values: the shortest there is */
 
 /* What has been learnt, all private. */
@@ -40,8 +40,8 @@ struct codec_coder {
 struct codec_encoder {
 	struct codec_coder coder; /* private */
 	uint32_t source;	  /* the bits of this stage */
-	uint32_t value;
-	bool is_ended; /* read this: codec_encode_end() has put out everything */
+	uint32_t distance;	  /* of the value from the base, without its sign */
+	bool is_ended;		  /* read this: codec_encode_end() has put out everything */
 };
 
 struct codec_decoder {
@@ -52,11 +52,15 @@ struct codec_decoder {
 	uint32_t offset;     /* read this: bytes of the stream that were taken */
 	uint8_t padding;
 	uint8_t wanted;
+	bool is_below; /* the base */
 	bool is_ended; /* read this: every value is out and the stream was right to its end */
 	bool has_failed;
 };
 
-/* The base that suits these values: the smallest of them, 0 when there are none. */
+/*
+ * A base that suits these values, 0 when there are none: near the smallest
+ * ones, but no single value, however early, decides.
+ */
 int32_t codec_find_base(const int32_t *values, size_t count);
 
 /* Starts a stream.  Any base is right, a good one makes it short. */
