@@ -18,6 +18,9 @@
 
 #define CODEC_CONTEXTS	 1024u
 #define CODEC_EMPTY_SIZE 5u /* bytes of a stream without values: the shortest there is */
+#define CODEC_VALUE_SIZE_MAX                                                                       \
+	96u /* no value puts out more bytes: 36 decisions of at most 17 bits                       \
+	     */
 
 /* What has been learnt, all private. */
 struct codec_model {

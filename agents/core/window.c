@@ -4,6 +4,7 @@
 #include "agents/core/agent.h"
 #include "agents/core/counter.h"
 #include "agents/core/floor.h"
+#include "agents/core/pack.h"
 #include "protocol/series.h"
 
 #define ARENA_ALIGN 64u
@@ -29,18 +30,23 @@ static struct window_series *add_series(
 	struct window *window, const char *name, uint8_t kind, uint32_t capacity)
 {
 	size_t width = series_kind_size(kind);
+	uint8_t *memory;
 	struct window_series *series = &window->series[window->series_count];
 
-	if (window->series_count == WINDOW_SERIES_MAX || capacity > SIZE_MAX / width)
+	if (window->series_count == WINDOW_SERIES_MAX ||
+		capacity > (SIZE_MAX - WINDOW_HEADROOM) / width)
 		return NULL;
-	series->data = arena_take(window->arena, capacity * width);
-	if (!series->data)
+	memory = arena_take(window->arena, WINDOW_HEADROOM + capacity * width);
+	if (!memory)
 		return NULL;
+	series->data = memory + WINDOW_HEADROOM;
 	series->name = name;
 	series->kind = kind;
 	series->capacity = capacity;
 	series->count = 0;
 	series->clipped = 0;
+	series->encoding = SERIES_ENCODING_RAW;
+	series->encoded_size = 0;
 	window->series_count++;
 	return series;
 }
@@ -62,6 +68,8 @@ struct window_series *window_add_text(struct window *window, const char *name, u
 
 uint32_t window_series_size(const struct window_series *series)
 {
+	if (series->encoding != SERIES_ENCODING_RAW)
+		return series->encoded_size;
 	return series->count * (uint32_t)series_kind_size(series->kind);
 }
 
@@ -101,7 +109,8 @@ int window_prepare(struct window *window)
 
 uint32_t window_estimate_ms(const struct window *window)
 {
-	uint64_t estimate = (uint64_t)window->plan.settle_ms + window->bench->estimate_ms(window);
+	uint64_t estimate = (uint64_t)window->plan.settle_ms + window->bench->estimate_ms(window) +
+			    pack_estimate_ms(window);
 
 	return estimate > UINT32_MAX ? UINT32_MAX : (uint32_t)estimate;
 }

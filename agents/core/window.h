@@ -20,6 +20,7 @@
 #define WINDOW_FLOOR_SAMPLES 1000u
 #define WINDOW_COUNTERS_SIZE 4096u
 #define WINDOW_NOTE_MAX	     96
+#define WINDOW_HEADROOM	     64u /* bytes before a series, for its coded form */
 
 struct agent_port;
 struct bench;
@@ -54,6 +55,8 @@ struct window_series {
 	uint32_t count;	  /* values stored; for text, bytes */
 	uint32_t clipped; /* values that did not fit an int32 */
 	void *data;
+	uint8_t encoding;      /* enum series_encoding; another than raw once it is packed */
+	uint32_t encoded_size; /* bytes, of another than raw */
 };
 
 struct window {
