@@ -69,7 +69,8 @@ lib_src := $(protocol_src) $(agentcore_src) $(wildcard boardctl/*.c) $(wildcard 
 vboard_src := $(filter-out boardctl/vboard/sdmux.c,$(wildcard boardctl/vboard/*.c))
 test_src := $(wildcard tests/check_*.c)
 bench_src := $(wildcard tests/bench_*.c)
-test_lib_src := $(filter-out $(test_src) $(bench_src),$(wildcard tests/*.c))
+fuzz_src := $(filter-out tests/fuzz/libfuzzer.c,$(wildcard tests/fuzz/*.c))
+test_lib_src := $(filter-out $(test_src) $(bench_src),$(wildcard tests/*.c)) $(fuzz_src)
 benches := $(patsubst tests/bench_%.c,$(BUILD)/bench-%,$(bench_src))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -195,6 +196,32 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,
 	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
+
+# Fuzzers: the same targets as in tests/check_fuzz.c, with libFuzzer of clang.
+FUZZ_SECONDS ?= 600
+FUZZ_CORES ?= $(shell nproc)
+FUZZ_CC ?= clang
+fuzz_names := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_flags = -std=c11 -O1 -g $(warnings) -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=undefined $(lib_cflags) $(check_cflags) -pthread $(base_cppflags)
+fuzz_obj = $(patsubst %.c,build/fuzz/obj/%.o,$(1))
+
+build/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC "$< (fuzz)"
+	$(Q)$(FUZZ_CC) $(fuzz_flags) -MMD -MP -c $< -o $@
+
+build/fuzz/lib.a: $(call fuzz_obj,$(lib_src))
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
+
+build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c) build/fuzz/lib.a
+	$(say) LD $@
+	$(Q)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $^ $(check_libs) $(lib_libs) -lm -o $@
+
+## fuzz: run each fuzzer for FUZZ_SECONDS (600) on FUZZ_CORES, coverage printed
+.PHONY: fuzz
+fuzz: $(addprefix build/fuzz/,$(fuzz_names)) build/tests/check_fuzz
+	$(Q)tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ_CORES) $(fuzz_names)
 
 # Benchmarks of the harness itself; their helpers are those of the tests.
 $(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,tests/samples.c) $(libsameboard)
