@@ -214,7 +214,7 @@ build/fuzz/obj/%.o: %.c
 build/fuzz/lib.a: $(call fuzz_obj,$(lib_src))
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c) build/fuzz/lib.a
+$(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c) build/fuzz/lib.a
 	$(say) LD $@
 	$(Q)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $^ $(check_libs) $(lib_libs) -lm -o $@
 
@@ -227,6 +227,29 @@ fuzz: $(addprefix build/fuzz/,$(fuzz_names)) build/tests/check_fuzz
 $(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,tests/samples.c) $(libsameboard)
 	$(say) LD $@
 	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
+
+# What packing costs the target, counted by an emulator that runs nothing else.
+bench_target_src := $(wildcard tests/bench_target/*.c) agents/core/pack.c protocol/codec.c protocol/series.c agents/baremetal/mem.c
+bench_target_series := tests/data/latency/G_grid_idle_fifo90.ns.txt
+
+$(BUILD)/bench-target/bench_samples.inc: $(bench_target_series)
+	@mkdir -p $(@D)
+	$(Q)awk '{ printf "%d,\n", int($$1 * 24 / 1000) }' $< >$@
+
+$(BUILD)/bench-target/bench.elf: $(bench_target_src) $(wildcard tests/bench_target/*.S tests/bench_target/*.ld protocol/*.h agents/core/*.h) $(BUILD)/bench-target/bench_samples.inc
+	$(say) LD $@
+	$(Q)$(RISCV_CC) $(filter-out -fno-pic,$(baremetal_flags)) -fno-pie -no-pie -static -I$(BUILD)/bench-target \
+		-Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,-T,tests/bench_target/bench_target.ld \
+		$(filter %.c %.S,$^) -lgcc -o $@
+
+## bench: what the samples come to on the wire, and what coding them costs
+.PHONY: bench
+bench: $(benches) $(BUILD)/bench-target/bench.elf
+	$(Q)$(BUILD)/bench-codec --hz 24000000 tests/data/latency/*.ns.txt
+	$(Q)$(BUILD)/bench-wire tests/data/latency/*.ns.txt
+	@echo 'packing $(notdir $(bench_target_series)) on the target:'
+	$(Q)qemu-system-riscv64 -M virt -m 32 -bios none -nographic -monitor none -serial stdio \
+		-icount shift=0 -kernel $(BUILD)/bench-target/bench.elf
 
 ## setup: install what is missing (Debian 12)
 setup:
@@ -248,11 +271,12 @@ check:
 check-built: $(programs) $(benches) $(tests)
 	$(Q)BUILD=$(BUILD) tests/run $(tests)
 
-## size: print what the code for the target weighs
+## size: print what the code for the target weighs; protocol/ must stay below 6 KiB
 size: agents
-	$(Q)$(RISCV_SIZE) -t $(call riscv_obj,$(protocol_src)) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent
-
-formatted = $(shell find protocol agents boardctl db harness tests -name '*.[ch]')
+	$(Q)$(RISCV_SIZE) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent
+	$(Q)$(RISCV_SIZE) -t $(patsubst %.c,$(BUILD)/baremetal/baremetal/%.o,$(protocol_src)) | \
+		awk '{ print } $$6 == "(TOTALS)" { text = $$1 } \
+		END { printf "protocol/ at -Os: %d of 6144 bytes of text\n", text; exit text > 6144 }'
 
 ## format: run clang-format over the sources
 format:

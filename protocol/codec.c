@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "protocol/codec.h"
 
-#define CONTEXT_PLAIN  0u /* of bits that nothing is learnt from */
-#define CLASS_BITS     6u
+#define CLASS_BITS     6
 #define CLASS_NODES    64u
 #define CLASS_SIGN     32u /* of the six bits */
 #define LEAD_NODES     32u
-#define BASE_BITS      32u
+#define BASE_BITS      32
 #define SIGN_BIT       0x80000000u
 #define HALF	       32768u
 #define SEEN_OF_REST   7u  /* smooth data halve their octaves nearly evenly */
@@ -15,106 +14,53 @@
 #define PADDING_MAX    3u  /* bytes behind the end that a decoder looks at */
 #define BLOCKS	       16u /* of a series, for its base */
 
-/* ------------------------------------------------------- the probabilities */
+/* ------------------------------------------------------------ both directions */
 
-static void model_init(struct codec_model *model)
-{
-	for (size_t i = 0; i < CODEC_CONTEXTS; i++) {
-		model->ones[i] = HALF;
-		model->seen[i] = i < CLASS_NODES ? 0 : SEEN_OF_REST;
-	}
-}
-
-static void model_learn(struct codec_model *model, uint32_t context, bool bit)
-{
-	/* Bits that seen + 1 needs. */
-	static const uint8_t shifts[SEEN_MAX + 1] = {1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5,
-		5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6};
-	uint32_t seen = model->seen[context];
-	uint32_t ones = model->ones[context];
-
-	if (context == CONTEXT_PLAIN)
-		return;
-	if (bit)
-		ones += (65536u - ones) >> shifts[seen];
-	else
-		ones -= ones >> shifts[seen];
-	model->ones[context] = (uint16_t)ones;
-	if (seen < (context < CLASS_NODES ? SEEN_MAX_CLASS : SEEN_MAX))
-		model->seen[context] = (uint8_t)(seen + 1);
-}
-
-/* ----------------------------------------------------- the stages of a value */
-
-/* Base, plain. */
-static void begin_base(struct codec_coder *coder)
-{
-	coder->node = 0;
-	coder->offset = 0;
-	coder->limit = 0;
-	coder->left = BASE_BITS;
-}
-
-/* Bits that the value needs. */
-static void begin_class(struct codec_coder *coder)
-{
-	coder->node = 1;
-	coder->offset = 0;
-	coder->limit = CLASS_NODES;
-	coder->left = CLASS_BITS;
-}
-
-/* The value's bits below the highest one. */
-static void begin_rest(struct codec_coder *coder, uint32_t class)
-{
-	coder->node = 1;
-	coder->offset = (uint16_t)(CLASS_NODES + LEAD_NODES * (class - 2));
-	coder->limit = LEAD_NODES;
-	coder->left = (uint8_t)(class - 1);
-}
-
+/* A context is the probability of a 1 in 1/65536, times 256, plus what it has seen. */
 static void coder_init(struct codec_coder *coder, struct codec_model *model)
 {
-	model_init(model);
+	for (uint32_t i = 0; i < CODEC_CONTEXTS; i++)
+		model->contexts[i] = HALF << 8 | (i < CLASS_NODES ? 0 : SEEN_OF_REST);
 	coder->model = model;
 	coder->low = 0;
 	coder->high = UINT32_MAX;
 	coder->base = 0;
-	begin_base(coder);
 }
 
-static uint32_t coder_context(const struct codec_coder *coder)
+/*
+ * What a context becomes after that bit. Always in line: a target encodes a
+ * dozen bits a sample.
+ */
+static inline __attribute__((always_inline)) uint32_t learn(
+	uint_fast32_t context, bool bit, uint_fast32_t most_seen)
 {
-	return coder->node < coder->limit ? coder->offset + coder->node : CONTEXT_PLAIN;
-}
+	/* Bits that seen + 1 needs. */
+	static const uint8_t shifts[SEEN_MAX + 1] = {1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5,
+		5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6};
+	uint_fast32_t seen = context & 0xff;
+	uint_fast32_t ones = context >> 8;
 
-static uint32_t coder_middle(const struct codec_coder *coder, uint32_t context)
-{
-	uint64_t range = coder->high - coder->low;
-
-	return coder->low + (uint32_t)(range * coder->model->ones[context] >> 16);
-}
-
-static void coder_take(struct codec_coder *coder, uint32_t context, uint32_t middle, bool bit)
-{
 	if (bit)
-		coder->high = middle;
+		ones += (65536u - ones) >> shifts[seen];
 	else
-		coder->low = middle + 1;
-	model_learn(coder->model, context, bit);
-	coder->node = coder->node << 1 | bit;
-	coder->left--;
+		ones -= ones >> shifts[seen];
+	return (uint32_t)(ones << 8 | (seen + (seen < most_seen)));
 }
 
-static bool coder_has_byte(const struct codec_coder *coder)
+static inline uint_fast32_t divide(uint_fast32_t range, uint_fast32_t ones)
 {
-	return (coder->low ^ coder->high) >> 24 == 0;
+	return (uint_fast32_t)((uint64_t)range * ones >> 16);
 }
 
-static void coder_shift(struct codec_coder *coder)
+static uint_fast32_t seen_max(uint32_t offset)
 {
-	coder->low <<= 8;
-	coder->high = coder->high << 8 | 0xff;
+	return offset ? SEEN_MAX : SEEN_MAX_CLASS;
+}
+
+/* Of the contexts of the bits below the highest one. */
+static uint32_t rest_offset(uint32_t class)
+{
+	return CLASS_NODES + LEAD_NODES * (class - 2);
 }
 
 /* ----------------------------------------------------------------- encoder */
@@ -158,83 +104,117 @@ int32_t codec_find_base(const int32_t *values, size_t count)
 	return smallest[BLOCKS / 2];
 }
 
+/* Bits left - 1 to 0 of source. Nodes below limit have contexts, from offset on. */
+static void encode_bits(struct codec_encoder *encoder, uint_fast32_t source, int left,
+	uint32_t offset, uint_fast32_t limit)
+{
+	uint32_t *contexts = encoder->coder.model->contexts + offset;
+	uint8_t *byte = encoder->pending + encoder->pending_size;
+	uint_fast32_t most_seen = seen_max(offset);
+	uint_fast32_t low = encoder->coder.low;
+	uint_fast32_t range = encoder->coder.high - encoder->coder.low;
+	uint_fast32_t node = 1;
+
+	while (--left >= 0) {
+		bool bit = source >> left & 1;
+		uint_fast32_t split;
+
+		if (node < limit) {
+			split = divide(range, contexts[node] >> 8);
+			contexts[node] = learn(contexts[node], bit, most_seen);
+			node = node << 1 | bit;
+		} else {
+			split = divide(range, HALF);
+		}
+		if (bit) {
+			range = split;
+		} else {
+			low += split + 1;
+			range -= split + 1;
+		}
+		for (; (low ^ (low + range)) >> 24 == 0; range = range << 8 | 0xff) {
+			*byte++ = (uint8_t)(low >> 24);
+			low = low << 8 & UINT32_MAX;
+		}
+	}
+	encoder->pending_size = (uint8_t)(byte - encoder->pending);
+	encoder->coder.low = (uint32_t)low;
+	encoder->coder.high = (uint32_t)(low + range);
+}
+
+static void encode_value(struct codec_encoder *encoder, int32_t value)
+{
+	uint32_t distance = (uint32_t)value - encoder->coder.base;
+	uint32_t sign = distance & SIGN_BIT ? CLASS_SIGN : 0;
+	uint32_t class;
+
+	if (sign)
+		distance = ~distance;
+	class = count_bits(distance);
+	encode_bits(encoder, sign | class, CLASS_BITS, 0, CLASS_NODES);
+	if (class >= 2)
+		encode_bits(encoder, distance, (int)class - 1, rest_offset(class), LEAD_NODES);
+}
+
 void codec_encoder_init(struct codec_encoder *encoder, struct codec_model *model, int32_t base)
 {
 	coder_init(&encoder->coder, model);
 	encoder->coder.base = (uint32_t)base;
-	encoder->source = (uint32_t)base;
-	encoder->distance = 0;
+	encoder->pending_at = 0;
+	encoder->pending_size = 0;
+	encoder->has_end = false;
 	encoder->is_ended = false;
+	encode_bits(encoder, (uint32_t)base, BASE_BITS, 0, 0);
 }
 
-/* A stage is over; false when the value is, too. */
-static bool encoder_continue(struct codec_encoder *encoder)
+/* True when nothing is left. */
+static bool put_pending(
+	struct codec_encoder *encoder, uint8_t *bytes, size_t *size, size_t capacity)
 {
-	uint32_t class = encoder->source & (CLASS_SIGN - 1);
-
-	if (encoder->coder.limit != CLASS_NODES || class < 2)
+	while (encoder->pending_at < encoder->pending_size && *size < capacity)
+		bytes[(*size)++] = encoder->pending[encoder->pending_at++];
+	if (encoder->pending_at < encoder->pending_size)
 		return false;
-	begin_rest(&encoder->coder, class);
-	encoder->source = encoder->distance;
+	encoder->pending_at = 0;
+	encoder->pending_size = 0;
 	return true;
-}
-
-static void encoder_begin(struct codec_encoder *encoder, int32_t value)
-{
-	uint32_t distance = (uint32_t)value - encoder->coder.base;
-	uint32_t sign = distance & SIGN_BIT ? CLASS_SIGN : 0;
-
-	encoder->distance = sign ? ~distance : distance;
-	encoder->source = sign | count_bits(encoder->distance);
-	begin_class(&encoder->coder);
-}
-
-static void encode_bit(struct codec_encoder *encoder)
-{
-	struct codec_coder *coder = &encoder->coder;
-	uint32_t context = coder_context(coder);
-	bool bit = encoder->source >> (coder->left - 1) & 1;
-
-	coder_take(coder, context, coder_middle(coder, context), bit);
 }
 
 size_t codec_encode(struct codec_encoder *encoder, const int32_t *values, size_t count,
 	size_t *used, uint8_t *bytes, size_t capacity)
 {
-	struct codec_coder *coder = &encoder->coder;
 	size_t size = 0;
 
 	*used = 0;
-	for (;;) {
-		while (coder_has_byte(coder)) {
-			if (size == capacity)
-				return size;
-			bytes[size++] = (uint8_t)(coder->high >> 24);
-			coder_shift(coder);
-		}
-		if (coder->left == 0 && !encoder_continue(encoder)) {
-			if (*used == count)
-				return size;
-			encoder_begin(encoder, values[(*used)++]);
-		}
-		encode_bit(encoder);
-	}
+	while (put_pending(encoder, bytes, &size, capacity) && *used < count && size < capacity)
+		encode_value(encoder, values[(*used)++]);
+	return size;
 }
 
 size_t codec_encode_end(struct codec_encoder *encoder, uint8_t *bytes, size_t capacity)
 {
-	size_t used;
-	size_t size = codec_encode(encoder, NULL, 0, &used, bytes, capacity);
+	size_t size = 0;
 
-	if (size < capacity && !encoder->is_ended) {
+	if (!encoder->has_end) {
 		/* High is in a later block of 2^24, so this one begins inside. */
-		bytes[size++] = (uint8_t)((encoder->coder.low >> 24) + 1);
-		encoder->is_ended = true;
+		encoder->pending[encoder->pending_size++] =
+			(uint8_t)((encoder->coder.low >> 24) + 1);
+		encoder->has_end = true;
 	}
+	encoder->is_ended = put_pending(encoder, bytes, &size, capacity);
 	return size;
 }
 
 /* ----------------------------------------------------------------- decoder */
+
+static void begin_stage(
+	struct codec_decoder *decoder, uint32_t left, uint32_t offset, uint32_t limit)
+{
+	decoder->node = 1;
+	decoder->left = (uint8_t)left;
+	decoder->offset_of_contexts = (uint16_t)offset;
+	decoder->limit = (uint16_t)limit;
+}
 
 void codec_decoder_init(
 	struct codec_decoder *decoder, struct codec_model *model, uint32_t count, uint32_t bytes)
@@ -249,6 +229,7 @@ void codec_decoder_init(
 	decoder->is_below = false;
 	decoder->is_ended = false;
 	decoder->has_failed = false;
+	begin_stage(decoder, BASE_BITS, 0, 0);
 }
 
 enum fill {
@@ -280,12 +261,27 @@ static enum fill fill(
 static void decode_bit(struct codec_decoder *decoder)
 {
 	struct codec_coder *coder = &decoder->coder;
-	uint32_t context = coder_context(coder);
-	uint32_t middle = coder_middle(coder, context);
+	bool is_plain = decoder->node >= decoder->limit;
+	uint32_t *context = &coder->model->contexts[decoder->offset_of_contexts];
+	uint32_t middle;
+	bool bit;
 
-	coder_take(coder, context, middle, decoder->code <= middle);
-	for (; coder_has_byte(coder); decoder->wanted++)
-		coder_shift(coder);
+	context += is_plain ? 0 : decoder->node;
+	middle = coder->low +
+		 (uint32_t)divide(coder->high - coder->low, is_plain ? HALF : *context >> 8);
+	bit = decoder->code <= middle;
+	if (!is_plain)
+		*context = learn(*context, bit, seen_max(decoder->offset_of_contexts));
+	if (bit)
+		coder->high = middle;
+	else
+		coder->low = middle + 1;
+	for (; (coder->low ^ coder->high) >> 24 == 0; decoder->wanted++) {
+		coder->low <<= 8;
+		coder->high = coder->high << 8 | 0xff;
+	}
+	decoder->node = decoder->node << 1 | bit;
+	decoder->left--;
 }
 
 static bool is_right_end(const struct codec_decoder *decoder)
@@ -297,24 +293,23 @@ static bool is_right_end(const struct codec_decoder *decoder)
 /* A stage is over: true when it gave a value. */
 static bool end_stage(struct codec_decoder *decoder, int32_t *value)
 {
-	struct codec_coder *coder = &decoder->coder;
-	uint32_t distance = coder->node;
+	uint32_t distance = decoder->node;
 
-	if (coder->limit == 0) {
-		coder->base = distance;
+	if (decoder->limit == 0) {
+		decoder->coder.base = distance;
 		return false;
 	}
-	if (coder->limit == CLASS_NODES) {
+	if (decoder->limit == CLASS_NODES) {
 		decoder->is_below = distance & CLASS_SIGN;
 		distance &= CLASS_SIGN - 1;
 		if (distance >= 2) {
-			begin_rest(coder, distance);
+			begin_stage(decoder, distance - 1, rest_offset(distance), LEAD_NODES);
 			return false;
 		}
 	}
 	if (decoder->is_below)
 		distance = ~distance;
-	*value = (int32_t)(distance + coder->base);
+	*value = (int32_t)(distance + decoder->coder.base);
 	decoder->count_left--;
 	return true;
 }
@@ -344,15 +339,15 @@ int codec_decode(struct codec_decoder *decoder, const uint8_t *bytes, size_t siz
 			return fail(decoder);
 		if (state == FILL_STARVED)
 			break;
-		if (decoder->coder.left == 0) {
+		if (decoder->left == 0) {
 			if (decoder->count_left == 0) {
 				decoder->is_ended = is_right_end(decoder);
 				return decoder->is_ended ? (int)got : fail(decoder);
 			}
-			begin_class(&decoder->coder);
+			begin_stage(decoder, CLASS_BITS, 0, CLASS_NODES);
 		}
 		decode_bit(decoder);
-		if (decoder->coder.left == 0 && end_stage(decoder, &values[got]))
+		if (decoder->left == 0 && end_stage(decoder, &values[got]))
 			got++;
 	}
 	return (int)got;

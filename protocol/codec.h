@@ -22,34 +22,35 @@
 	96u /* no value puts out more bytes: 36 decisions of at most 17 bits                       \
 	     */
 
-/* What has been learnt, all private. */
+/* What has been learnt, private: a probability and how much it has seen, packed. */
 struct codec_model {
-	uint16_t ones[CODEC_CONTEXTS]; /* probability of a 1, in 1/65536 */
-	uint8_t seen[CODEC_CONTEXTS];  /* bits seen, as far as it matters */
+	uint32_t contexts[CODEC_CONTEXTS];
 };
 
-/* Where in a value a coder is, and its interval; private, of both directions. */
+/* The model and the interval; private, of both directions. */
 struct codec_coder {
 	struct codec_model *model;
 	uint32_t low;
 	uint32_t high;
 	uint32_t base;
-	uint32_t node;	 /* the bits so far, behind a 1 */
-	uint16_t offset; /* of the contexts of this stage */
-	uint16_t limit;	 /* nodes from here on are plain */
-	uint8_t left;	 /* bits until the stage ends */
 };
 
 struct codec_encoder {
 	struct codec_coder coder; /* private */
-	uint32_t source;	  /* the bits of this stage */
-	uint32_t distance;	  /* of the value from the base, without its sign */
-	bool is_ended;		  /* read this: codec_encode_end() has put out everything */
+	uint8_t pending[CODEC_VALUE_SIZE_MAX];
+	uint8_t pending_at;
+	uint8_t pending_size;
+	bool has_end;
+	bool is_ended; /* read this: codec_encode_end() has put out everything */
 };
 
 struct codec_decoder {
 	struct codec_coder coder; /* private */
 	uint32_t code;
+	uint32_t node; /* the bits of this stage so far, behind a 1 */
+	uint16_t offset_of_contexts;
+	uint16_t limit;	     /* nodes from here on are plain */
+	uint8_t left;	     /* its bits still to come */
 	uint32_t count_left; /* values still to come */
 	uint32_t bytes_left; /* of the stream */
 	uint32_t offset;     /* read this: bytes of the stream that were taken */

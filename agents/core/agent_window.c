@@ -113,12 +113,15 @@ int agent_handle_arm(struct agent *agent, const struct message_arm *arm)
 
 static void pack_window(struct agent *agent)
 {
+	/* What the window has left of the arena; most of it, but for the longest ones. */
+	struct arena *arena = &agent->arena;
 	struct window *window = &agent->window;
 
 	if (agent->host_minor < CODED_SERIES_MINOR)
 		return;
 	for (uint16_t i = 0; i < window->series_count; i++)
-		pack_series(&window->series[i], &agent->model);
+		pack_series(&window->series[i], &agent->model, arena->base + arena->used,
+			arena->size - arena->used);
 }
 
 static void write_index(struct agent *agent)

@@ -5,7 +5,7 @@
 #include "protocol/series.h"
 
 #define COUNT_MIN     16u  /* fewer are not worth the work */
-#define VALUES_PER_MS 250u /* of a slow core, both passes */
+#define VALUES_PER_MS 500u /* of a slow core */
 
 /* A series as the coder sees it: counts, or the steps from stamp to stamp. */
 struct source {
@@ -68,60 +68,42 @@ static int32_t find_base(const struct window_series *series)
 	return (int32_t)(uint32_t)(stamps[1] - stamps[0]);
 }
 
-/* Whether it gets smaller and never overtakes what was read: nothing is written. */
-static bool measure(const struct window_series *series, struct codec_encoder *encoder, size_t width)
+/* Bytes written; `capacity` when it does not get smaller than that. */
+static size_t encode(const struct window_series *series, struct codec_encoder *encoder,
+	uint8_t *bytes, size_t capacity)
 {
-	uint8_t scratch[CODEC_VALUE_SIZE_MAX];
 	struct source source;
 	size_t size, used;
 	int32_t value;
 
 	source_init(&source, series);
 	size = source.size;
-	while (source_next(&source, &value)) {
-		size += codec_encode(encoder, &value, 1, &used, scratch, sizeof(scratch));
-		if (size > WINDOW_HEADROOM + source.at * width)
-			return false;
-	}
-	return size + codec_encode_end(encoder, scratch, sizeof(scratch)) < series->count * width;
+	memcpy(bytes, series->data, size);
+	while (size < capacity && source_next(&source, &value))
+		size += codec_encode(encoder, &value, 1, &used, bytes + size, capacity - size);
+	return size + codec_encode_end(encoder, bytes + size, capacity - size);
 }
 
-/* Never ahead of what was read: measure() has looked. */
-static void encode(struct window_series *series, struct codec_encoder *encoder, size_t width)
+void pack_series(
+	struct window_series *series, struct codec_model *model, uint8_t *spare, size_t spare_size)
 {
-	uint8_t *bytes = (uint8_t *)series->data - WINDOW_HEADROOM;
-	struct source source;
-	size_t size, used;
-	int32_t value;
-
-	source_init(&source, series);
-	size = source.size;
-	memmove(bytes, series->data, size);
-	while (source_next(&source, &value))
-		size += codec_encode(encoder, &value, 1, &used, bytes + size,
-			WINDOW_HEADROOM + source.at * width - size);
-	size += codec_encode_end(encoder, bytes + size, CODEC_VALUE_SIZE_MAX);
-	series->data = bytes;
-	series->encoded_size = (uint32_t)size;
-}
-
-void pack_series(struct window_series *series, struct codec_model *model)
-{
-	size_t width = series_kind_size(series->kind);
+	size_t raw_size = series->count * series_kind_size(series->kind);
+	size_t capacity = raw_size < spare_size ? raw_size : spare_size;
 	struct codec_encoder encoder;
-	int32_t base;
+	size_t size;
 
 	series->encoding = SERIES_ENCODING_RAW;
-	if (series->kind == SERIES_KIND_TEXT || series->count < COUNT_MIN)
+	if (series->kind == SERIES_KIND_TEXT || series->count < COUNT_MIN ||
+		capacity < sizeof(uint64_t))
 		return;
 	if (series->kind == SERIES_KIND_STAMPS && !steps_fit(series))
 		return;
-	base = find_base(series);
-	codec_encoder_init(&encoder, model, base);
-	if (!measure(series, &encoder, width))
+	codec_encoder_init(&encoder, model, find_base(series));
+	size = encode(series, &encoder, spare, capacity);
+	if (size >= capacity)
 		return;
-	codec_encoder_init(&encoder, model, base);
-	encode(series, &encoder, width);
+	memcpy(series->data, spare, size);
+	series->encoded_size = (uint32_t)size;
 	series->encoding =
 		series->kind == SERIES_KIND_STAMPS ? SERIES_ENCODING_STEPS : SERIES_ENCODING_CODED;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Puts the series of a window that is over into their coded form (PROTOCOL.md,
- * "Coded series"), over their own memory.  What would not become smaller, or
- * would overtake its own values on the way, stays raw.
+ * "Coded series"), over their own memory.  What would not become smaller stays
+ * raw.
  */
 #ifndef AGENTS_CORE_PACK_H
 #define AGENTS_CORE_PACK_H
@@ -11,10 +11,12 @@
 #include "protocol/codec.h"
 
 /*
- * Once for each series; sets its encoding, encoded_size and data.  The model is
- * scratch memory.
+ * Once for each series; sets its encoding and encoded_size.  The model and the
+ * spare memory are for this call only; a series whose coded form does not fit
+ * into the spare memory stays raw.
  */
-void pack_series(struct window_series *series, struct codec_model *model);
+void pack_series(
+	struct window_series *series, struct codec_model *model, uint8_t *spare, size_t spare_size);
 
 /* What packing may take, in ms, for all series of a window as it was armed. */
 uint32_t pack_estimate_ms(const struct window *window);

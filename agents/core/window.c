@@ -30,16 +30,13 @@ static struct window_series *add_series(
 	struct window *window, const char *name, uint8_t kind, uint32_t capacity)
 {
 	size_t width = series_kind_size(kind);
-	uint8_t *memory;
 	struct window_series *series = &window->series[window->series_count];
 
-	if (window->series_count == WINDOW_SERIES_MAX ||
-		capacity > (SIZE_MAX - WINDOW_HEADROOM) / width)
+	if (window->series_count == WINDOW_SERIES_MAX || capacity > SIZE_MAX / width)
 		return NULL;
-	memory = arena_take(window->arena, WINDOW_HEADROOM + capacity * width);
-	if (!memory)
+	series->data = arena_take(window->arena, capacity * width);
+	if (!series->data)
 		return NULL;
-	series->data = memory + WINDOW_HEADROOM;
 	series->name = name;
 	series->kind = kind;
 	series->capacity = capacity;

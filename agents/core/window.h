@@ -20,7 +20,6 @@
 #define WINDOW_FLOOR_SAMPLES 1000u
 #define WINDOW_COUNTERS_SIZE 4096u
 #define WINDOW_NOTE_MAX	     96
-#define WINDOW_HEADROOM	     64u /* bytes before a series, for its coded form */
 
 struct agent_port;
 struct bench;
