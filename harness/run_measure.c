@@ -228,9 +228,10 @@ static void keep_evidence(struct run *run, enum plan_role role, const struct run
 		evidence->sleep = GATE_PROGRESS_DONE;
 		series = run_window_find(window, "latency");
 		if (series && series->entry.kind == SERIES_KIND_COUNTS) {
-			run->sleep_lateness = malloc(series->entry.bytes + 1);
+			run->sleep_lateness = malloc(series->entry.count * sizeof(int32_t) + 1);
 			if (run->sleep_lateness) {
-				memcpy(run->sleep_lateness, series->data, series->entry.bytes);
+				memcpy(run->sleep_lateness, series->data,
+					series->entry.count * sizeof(int32_t));
 				evidence->sleep_count = series->entry.count;
 			}
 			evidence->sleep_lateness = run->sleep_lateness;

@@ -2,51 +2,50 @@
 #include "harness/run_window.h"
 
 #include <ctype.h>
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/counters.h"
+#include "harness/decode.h"
 #include "harness/rows.h"
 #include "harness/stats.h"
 
 /* ------------------------------------------------------------------- pull */
 
-static void to_host_order(struct run_series *series)
+/* Pulled, not yet decoded. */
+static int pull_bytes(struct run *run, const struct run_window *window,
+	const struct series_entry *entry, uint8_t *bytes, const char *what)
 {
-	if (series->entry.kind == SERIES_KIND_COUNTS)
-		for (uint32_t i = 0; i < series->entry.count; i++)
-			((uint32_t *)series->data)[i] = le32toh(((uint32_t *)series->data)[i]);
-	if (series->entry.kind == SERIES_KIND_STAMPS)
-		for (uint32_t i = 0; i < series->entry.count; i++)
-			((uint64_t *)series->data)[i] = le64toh(((uint64_t *)series->data)[i]);
+	struct peer_transfer transfer;
+	int rc = peer_transfer_init(
+		&transfer, (uint16_t)window->number, entry->id, entry->bytes, entry->crc, bytes);
+
+	if (rc == 0)
+		rc = peer_pull(&run->peer, &transfer);
+	return rc == 0 ? 0 : run_fail_peer(run, rc, what);
 }
 
 static int pull_series(
 	struct run *run, struct run_window *window, struct run_series *series, const char *doing)
 {
-	struct peer_transfer transfer;
-	char what[160];
+	uint8_t *bytes = malloc((size_t)series->entry.bytes + 1);
+	char what[160], error[160];
 	int rc;
 
 	snprintf(what, sizeof(what), "pulling %s of %s", series->entry.name, doing);
-	if (series->entry.encoding != SERIES_ENCODING_RAW ||
-		series_kind_size(series->entry.kind) == 0)
-		return run_fail(run, VERDICT_FAIL, -EPROTO, "%s: unknown kind %u or encoding %u",
-			what, series->entry.kind, series->entry.encoding);
-	series->data = calloc(1, (size_t)series->entry.bytes + 8);
-	if (!series->data)
+	if (!bytes)
 		return run_fail(run, VERDICT_LAB_FAILURE, -ENOMEM, "%s: out of memory", what);
-	rc = peer_transfer_init(&transfer, (uint16_t)window->number, series->entry.id,
-		series->entry.bytes, series->entry.crc, series->data);
-	if (rc == 0)
-		rc = peer_pull(&run->peer, &transfer);
-	if (rc != 0)
-		return run_fail_peer(run, rc, what);
-	to_host_order(series);
-	return 0;
+	rc = pull_bytes(run, window, &series->entry, bytes, what);
+	if (rc == 0) {
+		rc = decode_series(&series->entry, bytes, &series->data, error, sizeof(error));
+		if (rc != 0)
+			rc = run_fail(run, rc == -ENOMEM ? VERDICT_LAB_FAILURE : VERDICT_FAIL, rc,
+				"%s: %s", what, error);
+	}
+	free(bytes);
+	return rc;
 }
 
 int run_window_pull(struct run *run, struct run_window *window, const char *doing)
@@ -248,7 +247,9 @@ static int store_metrics(struct run *run, const struct run_window *window)
 	for (size_t i = 0; rc == 0 && i < window->series_count; i++) {
 		const struct series_entry *entry = &window->series[i].entry;
 
-		if (entry->kind != SERIES_KIND_COUNTS)
+		if (entry->encoding != SERIES_ENCODING_RAW)
+			rc = add_metric(run, entry->name, "encoded", entry->bytes, "bytes");
+		if (rc != 0 || entry->kind != SERIES_KIND_COUNTS)
 			continue;
 		rc = store_summary(
 			run, &window->series[i], rows_is_lateness(entry->name) ? period : 0);

@@ -15,7 +15,7 @@
 #include "protocol/frame.h"
 
 #define MESSAGE_PROTO_MAJOR 1u /* differs: refused with WIRE_ERROR_VERSION */
-#define MESSAGE_PROTO_MINOR 0u /* grows with every addition */
+#define MESSAGE_PROTO_MINOR 1u /* grows with every addition */
 
 #define MESSAGE_NAME_SIZE 32u			 /* strings in messages, with their NUL */
 #define MESSAGE_TEXT_SIZE 64u			 /* ERROR.text, with its NUL */

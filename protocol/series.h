@@ -26,7 +26,9 @@ enum series_kind {
 };
 
 enum series_encoding {
-	SERIES_ENCODING_RAW = 0, /* little-endian values, one after the other */
+	SERIES_ENCODING_RAW = 0,   /* little-endian values, one after the other */
+	SERIES_ENCODING_CODED = 1, /* of counts: a stream of protocol/codec.h */
+	SERIES_ENCODING_STEPS = 2, /* of stamps: the first one, raw, then its steps so coded */
 };
 
 struct series_entry {

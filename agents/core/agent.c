@@ -101,6 +101,7 @@ static int handle_session(struct agent *agent, const struct message_session *ses
 	if (session->nonce == 0)
 		return agent_answer_error(
 			agent, WIRE_ERROR_BAD_RANGE, 0, "the nonce must not be 0");
+	agent->host_minor = session->proto_minor;
 	if (session->nonce != agent->session) {
 		agent->session = session->nonce;
 		agent_give_up_window(agent);

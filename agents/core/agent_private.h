@@ -7,12 +7,16 @@
 #define AGENTS_CORE_AGENT_PRIVATE_H
 
 #include "agents/core/agent.h"
+#include "protocol/codec.h"
 #include "protocol/frame.h"
 #include "protocol/series.h"
 
 #define FACTS_SIZE     8192u
 #define CATALOGUE_SIZE 4096u
 #define INPUT_SIZE     256u
+
+/* The first minor version that knows coded series. */
+#define CODED_SERIES_MINOR 1u
 
 struct agent {
 	struct agent_port *port;
@@ -32,12 +36,14 @@ struct agent {
 	uint8_t wire[FRAME_WIRE_SIZE(FRAME_BODY_MAX)];
 
 	uint32_t session; /* 0: none yet */
-	uint8_t state;	  /* enum message_state */
+	uint8_t host_minor;
+	uint8_t state; /* enum message_state */
 	uint8_t previous_type;
 	uint8_t previous_seq;
 	struct message_arm arm; /* as it came, while armed or done */
 	struct window window;
 	struct message_done done;
+	struct codec_model model;
 	uint8_t index[WINDOW_SERIES_MAX * SERIES_ENTRY_SIZE_MAX];
 	struct text facts;
 	struct text catalogue;

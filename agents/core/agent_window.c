@@ -2,6 +2,7 @@
 #include "agents/core/agent_private.h"
 
 #include "agents/core/benches.h"
+#include "agents/core/pack.h"
 #include "protocol/crc32c.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -110,6 +111,19 @@ int agent_handle_arm(struct agent *agent, const struct message_arm *arm)
 	return agent_answer(agent, &message);
 }
 
+static void pack_window(struct agent *agent)
+{
+	/* What the window has left of the arena; most of it, but for the longest ones. */
+	struct arena *arena = &agent->arena;
+	struct window *window = &agent->window;
+
+	if (agent->host_minor < CODED_SERIES_MINOR)
+		return;
+	for (uint16_t i = 0; i < window->series_count; i++)
+		pack_series(&window->series[i], &agent->model, arena->base + arena->used,
+			arena->size - arena->used);
+}
+
 static void write_index(struct agent *agent)
 {
 	const struct window *window = &agent->window;
@@ -120,7 +134,7 @@ static void write_index(struct agent *agent)
 		struct series_entry entry = {
 			.id = (uint16_t)(i + 1),
 			.kind = series->kind,
-			.encoding = SERIES_ENCODING_RAW,
+			.encoding = series->encoding,
 			.count = series->count,
 			.clipped = series->clipped,
 			.bytes = window_series_size(series),
@@ -156,6 +170,7 @@ int agent_handle_go(struct agent *agent, const struct message_window *go)
 		.start = agent->window.start_counts,
 		.end = agent->window.end_counts,
 	};
+	pack_window(agent);
 	write_index(agent);
 	agent->state = MESSAGE_STATE_DONE;
 	message.done = agent->done;
