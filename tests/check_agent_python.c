@@ -188,6 +188,37 @@ START_TEST(what_it_must_refuse_is_refused_as_the_document_says)
 }
 END_TEST
 
+START_TEST(the_line_is_raised_and_given_back)
+{
+	struct message_bauded rates;
+	struct peer_exchange exchange;
+	char *text;
+	size_t size;
+
+	open_session();
+	must(peer_query_rates(&lab.peer, &rates));
+	ck_assert_uint_eq(rates.console, 115384);
+	ck_assert_uint_eq(rates.base, 1500000);
+	must(peer_raise(&lab.peer, 1500000));
+	ck_assert_uint_eq(lab.baud, 1500000);
+	must(peer_prove_rate(&lab.peer));
+	refuses(WIRE_ERROR_BAD_STATE, MESSAGE_STATE_IDLE, peer_catalog(&lab.peer, &text, &size));
+	must(peer_lower(&lab.peer));
+	ck_assert_uint_eq(lab.baud, 115200);
+	must(peer_catalog(&lab.peer, &text, &size));
+	free(text);
+	/* Left alone it goes back. */
+	must(peer_raise(&lab.peer, 750000));
+	must(peer_poll(&lab.peer, 4500));
+	must(peer_query_rates(&lab.peer, &rates));
+	ck_assert_uint_eq(rates.baud, 115384);
+	must(peer_lower(&lab.peer));
+	must(peer_ping(&lab.peer, &exchange));
+	must(peer_quit(&lab.peer));
+	ck_assert_int_eq(pty_agent_wait(&lab), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent_python");
@@ -203,6 +234,7 @@ int main(void)
 	tcase_add_checked_fixture(job, start_agent, stop_agent);
 	tcase_add_test(job, a_whole_job_runs_over_a_pty);
 	tcase_add_test(job, what_it_must_refuse_is_refused_as_the_document_says);
+	tcase_add_test(job, the_line_is_raised_and_given_back);
 	suite_add_tcase(suite, job);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -41,6 +41,12 @@ static uint64_t link_now_us(void *context)
 	return monotonic_get_us();
 }
 
+static int link_set_baud(void *context, uint32_t baud)
+{
+	((struct pty_agent *)context)->baud = baud;
+	return 0;
+}
+
 static void count_text(void *context, uint64_t when_us, const uint8_t *text, size_t size)
 {
 	(void)when_us;
@@ -60,8 +66,11 @@ static void open_pty(struct pty_agent *agent)
 
 void pty_agent_start(struct pty_agent *agent, const char *const argv[])
 {
-	const struct peer_link link = {
-		.context = agent, .read = link_read, .write = link_write, .now_us = link_now_us};
+	const struct peer_link link = {.context = agent,
+		.read = link_read,
+		.write = link_write,
+		.now_us = link_now_us,
+		.set_baud = link_set_baud};
 	const struct peer_events events = {agent, count_text, NULL};
 	const struct peer_config config = {.quiet_ms = 20};
 	const char *arguments[ARGUMENTS_MAX + 1] = {NULL};

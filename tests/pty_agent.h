@@ -14,6 +14,7 @@ struct pty_agent {
 	int host;
 	int console; /* kept open here too, so that its settings outlive the agent */
 	pid_t pid;
+	uint32_t baud;	   /* what the peer has asked for; a pty has no rate */
 	size_t text_bytes; /* that belonged to no frame */
 	struct peer peer;
 };

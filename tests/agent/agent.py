@@ -18,11 +18,15 @@ import wire
 
 COUNTER_HZ = 1_000_000_000
 SILENCE_LIMIT_S = 600
-MAJOR, MINOR = 1, 0
+MAJOR, MINOR = 1, 1
 IDLE, ARMED, RUNNING, DONE = range(4)
 FLOOR_SAMPLES = 1000
-WINDOW_FACTS, SERIES_FACTS, SERIES_CATALOGUE = 0, 1, 2
+WINDOW_FACTS, SERIES_FACTS, SERIES_CATALOGUE, SERIES_PATTERN = 0, 1, 2, 3
 N_MAX = 100_000
+PATTERN = bytes((167 * i + 59 * (i // 256)) & 0xFF for i in range(65536))
+UART_BASE = 24_000_000 // 16
+CONSOLE_BAUD = UART_BASE // 13
+RATE_REQUESTS = ("BAUD", "PING", "READ")
 
 
 def counter():
@@ -106,6 +110,14 @@ class Line:
         self.reader = wire.Reader(wire.HOST_BODY_MAX)
         self.frames = []
 
+        self.baud = CONSOLE_BAUD
+
+    def set_baud(self, baud):
+        """A pty has no rate: what is left of a switch is that half a frame is dropped."""
+        self.baud = baud
+        self.reader = wire.Reader(wire.HOST_BODY_MAX)
+        self.frames = []
+
     def close(self):
         termios.tcsetattr(self.fd, termios.TCSADRAIN, self.before)
         os.close(self.fd)
@@ -136,6 +148,9 @@ class Agent:
         self.texts = {}  # series of window 0
         self.last_request = None
         self.has_quit = False
+        self.idle_ms = 0
+        self.rate_deadline = 0
+        self.has_new_rate = False
         self.give_up_window()
 
     def give_up_window(self):
@@ -166,10 +181,14 @@ class Agent:
         heard = counter()
         self.hello(0)
         while not self.has_quit and counter() - heard < SILENCE_LIMIT_S * COUNTER_HZ:
-            frame = self.line.next_frame(1)
+            is_raised = self.line.baud != CONSOLE_BAUD
+            left_s = (self.rate_deadline - counter()) / COUNTER_HZ
+            frame = self.line.next_frame(max(0, min(1, left_s)) if is_raised else 1)
             if frame:
                 self.handle(frame)
                 heard = counter()
+            elif is_raised and counter() >= self.rate_deadline:
+                self.line.set_baud(CONSOLE_BAUD)
 
     def handle(self, frame):
         received = counter()
@@ -177,6 +196,8 @@ class Agent:
             self.check_session(frame)
             fields = wire.decode(frame.type, frame.body)
             name, sender, _ = wire.MESSAGES[frame.type]
+            if self.line.baud != CONSOLE_BAUD and name not in RATE_REQUESTS:
+                raise wire.WireError("bad-state", self.state)
             if sender == "H":
                 getattr(self, "on_" + name.lower())(frame, received=received, **fields)
         except wire.WireError as error:
@@ -190,6 +211,9 @@ class Agent:
                     text=error.text or error.name,
                 )
         self.last_request = (frame.type, frame.seq)
+        if frame.session == self.session and not self.has_new_rate:
+            self.rate_deadline = counter() + self.idle_ms * 1_000_000
+        self.has_new_rate = False
 
     def check_session(self, frame):
         if frame.type == wire.TYPES["SESSION"]:
@@ -307,6 +331,8 @@ class Agent:
 
     def find_series(self, window, series):
         if window == WINDOW_FACTS:
+            if series == SERIES_PATTERN:
+                return PATTERN
             if series not in (SERIES_FACTS, SERIES_CATALOGUE):
                 raise wire.WireError("bad-range", series)
             if series not in self.texts:
@@ -342,6 +368,25 @@ class Agent:
             raise wire.WireError("busy", self.arm["window"])
         self.give_up_window()
         self.send("RELEASED", frame.seq, window=window)
+
+    def on_baud(self, frame, received, baud, confirm_ms, idle_ms):
+        rates = {"console": CONSOLE_BAUD, "base": UART_BASE}
+        if baud == 0:
+            self.send("BAUDED", frame.seq, baud=self.line.baud, **rates)
+            return
+        if self.state == ARMED:
+            raise wire.WireError("bad-state", self.state)
+        near = UART_BASE // max(1, (UART_BASE + baud // 2) // baud)
+        if abs(near - baud) * 50 > baud:
+            raise wire.WireError("bad-range", near)
+        if not 50 <= confirm_ms <= 10_000 or not 100 <= idle_ms <= 60_000:
+            raise wire.WireError("bad-range", confirm_ms)
+        self.send("BAUDED", frame.seq, baud=near, **rates)
+        if near != self.line.baud:
+            self.line.set_baud(near)
+        self.idle_ms = idle_ms
+        self.rate_deadline = counter() + confirm_ms * 1_000_000
+        self.has_new_rate = True
 
     def on_quit(self, frame, received):
         self.has_quit = True

@@ -216,6 +216,8 @@ MESSAGES = {
     0x11: ("QUIT", "H", []),
     0x12: ("BYE", "T", []),
     0x13: ("ERROR", "T", [("code", "i16"), ("type", "u8"), ("detail", "u32"), ("text", "s63")]),
+    0x14: ("BAUD", "H", [("baud", "u32"), ("confirm_ms", "u16"), ("idle_ms", "u16")]),
+    0x15: ("BAUDED", "T", [("baud", "u32"), ("console", "u32"), ("base", "u32")]),
 }
 TYPES = {name: kind for kind, (name, _, _) in MESSAGES.items()}
 
