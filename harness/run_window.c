@@ -42,11 +42,37 @@ static int pull_series(
 	rc = peer_transfer_init(&transfer, (uint16_t)window->number, series->entry.id,
 		series->entry.bytes, series->entry.crc, series->data);
 	if (rc == 0)
-		rc = peer_pull(&run->peer, &transfer);
+		rc = run_pull(run, &transfer);
 	if (rc != 0)
 		return run_fail_peer(run, rc, what);
 	to_host_order(series);
 	return 0;
+}
+
+static int pull_all(struct run *run, struct run_window *window, const struct series_entry *entries,
+	size_t count, const char *doing)
+{
+	uint64_t bytes = 0;
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += entries[i].bytes;
+	rc = run_raise_line(run, bytes);
+	if (rc != 0)
+		return run_fail_peer(run, rc, doing);
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		struct run_series *series = &window->series[window->series_count++];
+
+		series->entry = entries[i];
+		rc = pull_series(run, window, series, doing);
+		if (rc == 0 && series->entry.kind == SERIES_KIND_TEXT &&
+			strcmp(series->entry.name, "counters") == 0)
+			window->counters = series->data;
+	}
+	if (rc != 0)
+		return rc;
+	rc = run_lower_line(run);
+	return rc == 0 ? 0 : run_fail_peer(run, rc, doing);
 }
 
 int run_window_pull(struct run *run, struct run_window *window, const char *doing)
@@ -61,15 +87,8 @@ int run_window_pull(struct run *run, struct run_window *window, const char *doin
 	window->series = calloc(count + 1, sizeof(*window->series));
 	if (!window->series)
 		rc = run_fail(run, VERDICT_LAB_FAILURE, -ENOMEM, "%s: out of memory", doing);
-	for (size_t i = 0; rc == 0 && i < count; i++) {
-		struct run_series *series = &window->series[window->series_count++];
-
-		series->entry = entries[i];
-		rc = pull_series(run, window, series, doing);
-		if (rc == 0 && series->entry.kind == SERIES_KIND_TEXT &&
-			strcmp(series->entry.name, "counters") == 0)
-			window->counters = series->data;
-	}
+	if (rc == 0)
+		rc = pull_all(run, window, entries, count, doing);
 	free(entries);
 	return rc;
 }
