@@ -197,6 +197,16 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,
 # Every core, unless the user has said otherwise.
 parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# Long runs of their own, beside the Check programs.
+$(BUILD)/campaign-%: $(BUILD)/obj/tests/campaign/%.o $(call obj,$(test_lib_src)) $(call obj,$(posix_src)) $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
+
+## campaign-wire: 1,000 seeded sessions over bad lines, in simulated time
+.PHONY: campaign-wire
+campaign-wire: $(BUILD)/campaign-wire
+	$(Q)$(BUILD)/campaign-wire
+
 ## setup: install what is missing (Debian 12)
 setup:
 	$(Q)ci/setup
