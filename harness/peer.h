@@ -79,6 +79,8 @@ struct peer_config {
 struct peer_exchange {
 	uint64_t host_sent_us;	   /* just before the request was written */
 	uint64_t host_received_us; /* when the answer's last byte had been read */
+	uint32_t out_us;	   /* the least time that PING's bytes took on the line */
+	uint32_t back_us;	   /* and PONG's */
 	struct message_pong pong;
 };
 

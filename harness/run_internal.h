@@ -22,7 +22,7 @@ enum run_state {
 	RUN_STATES,
 };
 
-#define RUN_EXCHANGES 8
+#define RUN_EXCHANGES 16
 
 /* The raw line, both directions, until it is stored. */
 struct run_console {
