@@ -198,14 +198,19 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,
 parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Long runs of their own, beside the Check programs.
-$(BUILD)/campaign-%: $(BUILD)/obj/tests/campaign/%.o $(call obj,$(test_lib_src)) $(call obj,$(posix_src)) $(libsameboard)
+$(BUILD)/tests/campaign-%: $(BUILD)/obj/tests/campaign/%.o $(call obj,$(test_lib_src)) $(call obj,$(posix_src)) $(libsameboard)
 	$(say) LD $@
 	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
 
 ## campaign-wire: 1,000 seeded sessions over bad lines, in simulated time
 .PHONY: campaign-wire
-campaign-wire: $(BUILD)/campaign-wire
-	$(Q)$(BUILD)/campaign-wire
+campaign-wire: $(BUILD)/tests/campaign-wire
+	$(Q)$(BUILD)/tests/campaign-wire
+
+## campaign-vboard: 50 pulls over bad lines of the virtual panel, and a raised one
+.PHONY: campaign-vboard
+campaign-vboard: $(programs) $(BUILD)/tests/campaign-vboard
+	$(Q)$(BUILD)/tests/campaign-vboard
 
 ## setup: install what is missing (Debian 12)
 setup:
