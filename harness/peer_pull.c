@@ -177,6 +177,13 @@ static int receive_train(struct peer *peer, struct peer_transfer *transfer, stru
 	return 0;
 }
 
+/* Of a DATA in an answer to so many bytes. */
+static size_t longest_body(uint32_t length)
+{
+	return length < MESSAGE_DATA_MAX ? length + FRAME_BODY_MAX - MESSAGE_DATA_MAX
+					 : FRAME_BODY_MAX;
+}
+
 static int pull_range(struct peer *peer, struct peer_transfer *transfer, uint32_t offset,
 	uint32_t length, uint32_t doubling)
 {
@@ -187,7 +194,7 @@ static int pull_range(struct peer *peer, struct peer_transfer *transfer, uint32_
 
 	if (err)
 		return err;
-	train.patience_us = peer_timeout_us(peer, 12, FRAME_BODY_MAX) << doubling;
+	train.patience_us = peer_timeout_us(peer, 12, longest_body(length)) << doubling;
 	/* The smallest frames carry little: four times the plain bytes is generous. */
 	train.give_up_us =
 		peer_now_us(peer) + 4 * peer_line_us(peer, length) + 10 * train.patience_us;

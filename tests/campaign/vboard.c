@@ -35,7 +35,7 @@ static const struct {
 	{NULL, false, false, 4},
 	{"noise=1e-5@frame,drop=1e-4@frame", false, false, 10},
 	{"noise=1e-4@frame", false, false, 8},
-	{"noise=5e-4@frame,drop=5e-4@frame", false, false, 6},
+	{"noise=3e-4@frame,drop=3e-4@frame", false, false, 6},
 	{NULL, true, false, 6},
 	{"noise=2e-5@frame", true, false, 8},
 	{"reset-after=15", false, true, 4},
