@@ -254,6 +254,21 @@ bench: $(benches) $(BUILD)/bench-target/bench.elf
 # Every core, unless the user has said otherwise.
 parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# Long runs of their own, beside the Check programs.
+$(BUILD)/tests/campaign-%: $(BUILD)/obj/tests/campaign/%.o $(call obj,$(test_lib_src)) $(call obj,$(posix_src)) $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
+
+## campaign-wire: 1,000 seeded sessions over bad lines, in simulated time
+.PHONY: campaign-wire
+campaign-wire: $(BUILD)/tests/campaign-wire
+	$(Q)$(BUILD)/tests/campaign-wire
+
+## campaign-vboard: 50 pulls over bad lines of the virtual panel, and a raised one
+.PHONY: campaign-vboard
+campaign-vboard: $(programs) $(BUILD)/tests/campaign-vboard
+	$(Q)$(BUILD)/tests/campaign-vboard
+
 ## setup: install what is missing (Debian 12)
 setup:
 	$(Q)ci/setup

@@ -28,6 +28,8 @@ const struct cli_command cli_commands[] = {
 		command_power},
 	{"sd", "BOARD host|dut|off|status|write [IMAGE]",
 		"move a board's card, or write an image to it", "ljqh", 2, 3, command_sd},
+	{"wire", "decode [FILE]", "explain a captured line: frames, text, damage, times", "dRjh", 1,
+		2, command_wire},
 	{NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
 
@@ -50,6 +52,7 @@ static const struct option_row {
 	{'n', "limit", "N", "at most so many rows (default 20)"},
 	{'J', "job", "JOB", "all runs of this job: an id, LAST or LAST~N"},
 	{'c', "console", NULL, "print what the board said on its line, byte by byte"},
+	{'R', "run", "RUN", "the stored line of this run instead of a file: an id, LAST or LAST~N"},
 	{'j', "json", NULL, "print JSON"},
 	{'q', "quiet", NULL, "no progress on stderr"},
 	{'h', "help", NULL, "print this help"},
@@ -169,6 +172,9 @@ static int take_option(struct cli *cli, int letter, const char *value)
 		return parse_number("seed", value, UINT64_MAX / 2, &cli->seed);
 	case 'J':
 		cli->job = value;
+		return 0;
+	case 'R':
+		cli->run = value;
 		return 0;
 	case 'j':
 		cli->json = true;

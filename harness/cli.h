@@ -30,6 +30,7 @@ struct cli {
 	unsigned limit;	 /* 0: not given */
 	uint64_t seed;	 /* 1 if not given */
 	const char *job; /* NULL: not given */
+	const char *run; /* NULL: not given */
 	bool json, quiet, console;
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;
@@ -61,6 +62,7 @@ int command_gates(struct cli *cli);
 int command_boards(struct cli *cli);
 int command_power(struct cli *cli);
 int command_sd(struct cli *cli);
+int command_wire(struct cli *cli);
 
 /* "a,b" of --os into what plan and job take; NULL and 0 when not given. */
 const char *const *cli_systems(const struct cli *cli, size_t *count);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where the earliest reading of points [from, to) lies, and how far behind it
@@ -100,41 +101,25 @@ int clockfit_audit(const uint64_t *counter, const uint64_t *os_ns, size_t count,
 	return 0;
 }
 
-static const struct clockfit_exchange *shortest(
-	const struct clockfit_exchange *exchanges, size_t count)
-{
-	const struct clockfit_exchange *best = NULL;
-
-	for (size_t i = 0; i < count; i++)
-		if (!best || exchanges[i].host_received_us - exchanges[i].host_sent_us <
-				     best->host_received_us - best->host_sent_us)
-			best = &exchanges[i];
-	return best;
-}
-
 int clockfit_host(const struct clockfit_exchange *first, size_t first_count,
 	const struct clockfit_exchange *last, size_t last_count, uint64_t counter_hz,
 	struct clockfit_host *host)
 {
-	const struct clockfit_exchange *a = shortest(first, first_count);
-	const struct clockfit_exchange *b = shortest(last, last_count);
-	double span_us, counts, unknown_us;
+	size_t count = first_count + last_count;
+	struct clockfit_exchange *all = calloc(count + 1, sizeof(*all));
+	struct clockfit_time time;
+	int rc;
 
 	memset(host, 0, sizeof(*host));
-	if (!a || !b || counter_hz == 0 || b->host_sent_us <= a->host_received_us ||
-		b->target_received < a->target_sent)
-		return -EINVAL;
-	span_us = ((double)b->host_sent_us + (double)b->host_received_us - (double)a->host_sent_us -
-			  (double)a->host_received_us) /
-		  2;
-	counts = ((double)(b->target_received - a->target_received) +
-			 (double)(b->target_sent - a->target_sent)) /
-		 2;
-	unknown_us = ((double)(a->host_received_us - a->host_sent_us) +
-			     (double)(b->host_received_us - b->host_sent_us)) /
-		     2;
-	host->span_s = span_us / 1e6;
-	host->ppm = (counts / (double)counter_hz * 1e6 / span_us - 1) * 1e6;
-	host->uncertainty = unknown_us / span_us * 1e6;
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, first, first_count * sizeof(*all));
+	memcpy(all + first_count, last, last_count * sizeof(*all));
+	rc = first_count && last_count ? clockfit_time(all, count, counter_hz, &time) : -EINVAL;
+	free(all);
+	if (rc != 0)
+		return rc;
+	*host = (struct clockfit_host){
+		.ppm = time.ppm, .uncertainty = time.ppm_uncertainty, .span_s = time.span_s};
 	return 0;
 }

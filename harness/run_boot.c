@@ -230,6 +230,13 @@ static uint64_t now_us(void *context)
 	return monotonic_get_us();
 }
 
+static int set_baud(void *context, uint32_t baud)
+{
+	struct run *run = context;
+
+	return link_set_baud(run->request->board->console, baud);
+}
+
 static void see_text(void *context, uint64_t when_us, const uint8_t *text, size_t size)
 {
 	struct run *run = context;
@@ -240,7 +247,7 @@ static void see_text(void *context, uint64_t when_us, const uint8_t *text, size_
 int run_step_hello(struct run *run)
 {
 	const struct lab_board *config = run->request->board->config;
-	struct peer_link link = {run, read_link, write_link, now_us};
+	struct peer_link link = {run, read_link, write_link, now_us, set_baud};
 	struct peer_events events = {.context = run, .text = see_text};
 	struct peer_config peer = {
 		.baud = run->request->manifest->uart.baud, .latency_ms = 50 + config->latency_ms};

@@ -31,7 +31,10 @@ static void answered(struct run *run)
 
 /* ---------------------------------------------------------------- session */
 
-/* A few time exchanges; the caller's later fit takes the shortest round trip. */
+/*
+ * A few time exchanges. The pauses differ, so that they do not all meet an
+ * adapter's timer at the same point.
+ */
 static int exchange_times(struct run *run, struct clockfit_exchange *exchanges, size_t *count)
 {
 	*count = 0;
@@ -42,7 +45,12 @@ static int exchange_times(struct run *run, struct clockfit_exchange *exchanges, 
 		if (rc != 0)
 			return run_fail_peer(run, rc, "exchanging times");
 		answered(run);
+		rc = peer_poll(&run->peer, (int)(i * 7 % 17));
+		if (rc < 0)
+			return run_fail_peer(run, rc, "exchanging times");
 		exchanges[(*count)++] = (struct clockfit_exchange){
+			.out_us = exchange.out_us,
+			.back_us = exchange.back_us,
 			.host_sent_us = exchange.host_sent_us,
 			.host_received_us = exchange.host_received_us,
 			.target_received = exchange.pong.received,

@@ -23,7 +23,7 @@ static int pull_bytes(struct run *run, const struct run_window *window,
 		&transfer, (uint16_t)window->number, entry->id, entry->bytes, entry->crc, bytes);
 
 	if (rc == 0)
-		rc = peer_pull(&run->peer, &transfer);
+		rc = run_pull(run, &transfer);
 	return rc == 0 ? 0 : run_fail_peer(run, rc, what);
 }
 
@@ -48,6 +48,32 @@ static int pull_series(
 	return rc;
 }
 
+static int pull_all(struct run *run, struct run_window *window, const struct series_entry *entries,
+	size_t count, const char *doing)
+{
+	uint64_t bytes = 0;
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += entries[i].bytes;
+	rc = run_raise_line(run, bytes);
+	if (rc != 0)
+		return run_fail_peer(run, rc, doing);
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		struct run_series *series = &window->series[window->series_count++];
+
+		series->entry = entries[i];
+		rc = pull_series(run, window, series, doing);
+		if (rc == 0 && series->entry.kind == SERIES_KIND_TEXT &&
+			strcmp(series->entry.name, "counters") == 0)
+			window->counters = series->data;
+	}
+	if (rc != 0)
+		return rc;
+	rc = run_lower_line(run);
+	return rc == 0 ? 0 : run_fail_peer(run, rc, doing);
+}
+
 int run_window_pull(struct run *run, struct run_window *window, const char *doing)
 {
 	struct series_entry *entries = NULL;
@@ -60,15 +86,8 @@ int run_window_pull(struct run *run, struct run_window *window, const char *doin
 	window->series = calloc(count + 1, sizeof(*window->series));
 	if (!window->series)
 		rc = run_fail(run, VERDICT_LAB_FAILURE, -ENOMEM, "%s: out of memory", doing);
-	for (size_t i = 0; rc == 0 && i < count; i++) {
-		struct run_series *series = &window->series[window->series_count++];
-
-		series->entry = entries[i];
-		rc = pull_series(run, window, series, doing);
-		if (rc == 0 && series->entry.kind == SERIES_KIND_TEXT &&
-			strcmp(series->entry.name, "counters") == 0)
-			window->counters = series->data;
-	}
+	if (rc == 0)
+		rc = pull_all(run, window, entries, count, doing);
 	free(entries);
 	return rc;
 }

@@ -39,7 +39,7 @@ static char *read_text(const char *path)
 
 /* ------------------------------------------------------------------ vboard */
 
-static void write_lab(struct lab_rig *rig)
+static void write_lab(struct lab_rig *rig, const char *console)
 {
 	char text[PATH_MAX + 1024], sdmux[PATH_MAX];
 
@@ -47,17 +47,18 @@ static void write_lab(struct lab_rig *rig)
 	snprintf(text, sizeof(text),
 		"{ \"boards\": { \"vpanel\": {\n"
 		"  \"model\": \"virtual-86-panel\",\n"
-		"  \"console\": { \"driver\": \"pty\", \"path\": \"board/uart\" },\n"
+		"  \"console\": { \"driver\": \"pty\", \"path\": \"board/uart\"%s },\n"
 		"  \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n"
 		"    \"port\": { \"driver\": \"pty\", \"path\": \"board/relay\" } },\n"
 		"  \"sdmux\": { \"driver\": \"usbsdmux\", \"command\": \"%s\",\n"
 		"    \"device\": \"./board\", \"card\": \"board/card\" } } } }\n",
-		sdmux);
+		console, sdmux);
 	snprintf(rig->lab, sizeof(rig->lab), "%s",
 		scratch_write(&rig->scratch, "lab.json", text, strlen(text)));
 }
 
-void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
+static void start(struct lab_rig *rig, const char *faults, unsigned card_mib,
+	const char *uart_clock, const char *console)
 {
 	char vboard[PATH_MAX], dir[300], card[300], ready[16] = "";
 	int ends[2], fd;
@@ -81,16 +82,26 @@ void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 			_exit(127);
 		dup2(ends[1], 1);
 		execl(vboard, vboard, "--dir", dir, "--card", card, "--uboot", IMAGES "/u-boot.bin",
-			faults ? "--fault" : NULL, faults, NULL);
+			"--uart-clock", uart_clock, faults ? "--fault" : NULL, faults, NULL);
 		_exit(127);
 	}
 	close(ends[1]);
 	ck_assert_msg(read(ends[0], ready, sizeof(ready) - 1) > 0 && !strncmp(ready, "ready", 5),
 		"vboard did not start");
 	close(ends[0]);
-	write_lab(rig);
+	write_lab(rig, console);
 	snprintf(rig->db, sizeof(rig->db), "%s", scratch_path(&rig->scratch, "runs.db"));
 	ck_assert_ptr_nonnull(realpath(IMAGES, rig->images));
+}
+
+void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
+{
+	start(rig, faults, card_mib, "3686400", "");
+}
+
+void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib)
+{
+	start(rig, faults, card_mib, "24000000", ", \"max_baud\": 1500000");
 }
 
 void lab_rig_stop(struct lab_rig *rig)

@@ -25,6 +25,9 @@ struct lab_rig {
 /* faults may be NULL; the card is of card_mib MiB of zeros. */
 void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib);
 
+/* The same with the D1's UART clock, and a lab file that lets pulls raise the line. */
+void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib);
+
 /* Ends vboard and checks that no emulator is left; removes everything. */
 void lab_rig_stop(struct lab_rig *rig);
 

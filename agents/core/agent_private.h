@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent's state, shared by agent.c (line, session, facts) and
- * agent_window.c (arm, go, read, release); for nobody else.
+ * The agent's state, shared by agent.c (line, session, facts), agent_window.c
+ * (arm, go, read, release) and agent_baud.c; for nobody else.
  */
 #ifndef AGENTS_CORE_AGENT_PRIVATE_H
 #define AGENTS_CORE_AGENT_PRIVATE_H
@@ -35,6 +35,11 @@ struct agent {
 	uint8_t body[FRAME_BODY_MAX];
 	uint8_t wire[FRAME_WIRE_SIZE(FRAME_BODY_MAX)];
 
+	uint32_t baud;		   /* of the line now */
+	uint32_t baud_idle_ms;	   /* while raised */
+	uint64_t baud_deadline_ns; /* of the system's clock: then the rate is given back */
+	bool baud_is_new;	   /* switched by the request that is being handled */
+
 	uint32_t session; /* 0: none yet */
 	uint8_t host_minor;
 	uint8_t state; /* enum message_state */
@@ -47,6 +52,7 @@ struct agent {
 	uint8_t index[WINDOW_SERIES_MAX * SERIES_ENTRY_SIZE_MAX];
 	struct text facts;
 	struct text catalogue;
+	uint8_t pattern[MESSAGE_DATA_MAX]; /* the part of it that is being sent */
 	char facts_data[FACTS_SIZE];
 	char catalogue_data[CATALOGUE_SIZE];
 };
@@ -72,5 +78,15 @@ int agent_handle_arm(struct agent *agent, const struct message_arm *arm);
 int agent_handle_go(struct agent *agent, const struct message_window *go);
 int agent_handle_release(struct agent *agent, const struct message_window *release);
 int agent_handle_read(struct agent *agent, const struct message_read *read);
+int agent_handle_baud(struct agent *agent, const struct message_baud *wanted);
+
+/* Whether the line runs at another rate than the console's. */
+bool agent_is_raised(const struct agent *agent);
+/* Not longer than until the rate has to be given back. */
+uint32_t agent_baud_limit_wait(const struct agent *agent, uint32_t timeout_ms);
+/* A frame of the session has been answered: its end counts. */
+void agent_baud_note_answer(struct agent *agent);
+/* Gives the rate back when nobody was heard in time; 0 or negative. */
+int agent_baud_check_time(struct agent *agent);
 
 #endif

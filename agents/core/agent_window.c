@@ -195,7 +195,7 @@ int agent_handle_release(struct agent *agent, const struct message_window *relea
 /* ---------------------------------------------------------------- reading */
 
 struct bytes {
-	const uint8_t *data;
+	const uint8_t *data; /* NULL: the test pattern */
 	uint32_t size;
 };
 
@@ -205,6 +205,10 @@ static int find_series(const struct agent *agent, const struct message_read *rea
 {
 	const struct window *window = &agent->window;
 
+	if (read->window == SERIES_WINDOW_FACTS && read->series == SERIES_ID_PATTERN) {
+		*bytes = (struct bytes){NULL, SERIES_PATTERN_SIZE};
+		return 0;
+	}
 	if (read->window == SERIES_WINDOW_FACTS) {
 		const struct text *text =
 			read->series == SERIES_ID_FACTS ? &agent->facts : &agent->catalogue;
@@ -235,6 +239,13 @@ static int find_series(const struct agent *agent, const struct message_read *rea
 	return 0;
 }
 
+static const uint8_t *make_pattern(struct agent *agent, const struct message_data *data)
+{
+	for (uint32_t i = 0; i < data->size; i++)
+		agent->pattern[i] = series_pattern_byte(data->offset + i);
+	return agent->pattern;
+}
+
 /* A train of DATA that ends early when the next request comes. */
 int agent_handle_read(struct agent *agent, const struct message_read *read)
 {
@@ -260,7 +271,7 @@ int agent_handle_read(struct agent *agent, const struct message_read *read)
 
 		data->offset = read->offset + sent;
 		data->size = (uint16_t)(left < MESSAGE_DATA_MAX ? left : MESSAGE_DATA_MAX);
-		data->bytes = bytes.data + data->offset;
+		data->bytes = bytes.data ? bytes.data + data->offset : make_pattern(agent, data);
 		status = agent_send(agent, &message, seq);
 		if (status)
 			return status;

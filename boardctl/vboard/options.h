@@ -17,6 +17,7 @@ struct options {
 	char card[PATH_MAX];	/* absolute */
 	char uboot[PATH_MAX];
 	unsigned memory_mb;
+	unsigned uart_hz; /* the UART's clock */
 	struct fault_plan faults;
 };
 

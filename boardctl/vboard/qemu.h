@@ -14,11 +14,16 @@
 
 #include "boardctl/vboard/loop.h"
 
+/* The UART's clock in the virt board's own device tree. */
+#define QEMU_UART_CLOCK_HZ 3686400
+
 /* Strings are borrowed for the life of the qemu. */
 struct qemu_config {
 	const char *program; /* "qemu-system-riscv64" */
 	const char *uboot, *bios, *card;
 	unsigned memory_mb;
+	unsigned uart_hz;
+	int tree_fd; /* a device tree with that clock; -1: the emulator's own */
 };
 
 struct qemu {

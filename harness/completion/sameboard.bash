@@ -42,7 +42,7 @@ _sameboard_value() {
 	--images) _sameboard_files -d ;;
 	--board) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	--os) _sameboard_names "${SAMEBOARD_IMAGES:-build/images}" ;;
-	--job) _sameboard_words LAST ;;
+	--job | --run) _sameboard_words LAST ;;
 	esac
 }
 
@@ -57,7 +57,8 @@ _sameboard_argument() {
 	power:1 | sd:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	power:2) _sameboard_words 'on off cycle status' ;;
 	sd:2) _sameboard_words 'host dut off status write' ;;
-	sd:3) _sameboard_files -f ;;
+	wire:1) _sameboard_words decode ;;
+	sd:3 | wire:2) _sameboard_files -f ;;
 	esac
 }
 
