@@ -142,7 +142,7 @@ int board_open(struct board *board, const struct lab_board *config, const char *
 	return 0;
 }
 
-static int drive_to_rest(struct board *board)
+int board_rest(struct board *board)
 {
 	bool on = board->config->rest == LAB_REST_ON;
 	char why[512];
@@ -166,7 +166,7 @@ int board_close(struct board *board)
 	int rc = 0;
 
 	if (board->power && board->is_touched)
-		rc = drive_to_rest(board);
+		rc = board_rest(board);
 	link_close(board->console);
 	sdmux_close(board->mux);
 	power_close(board->power);

@@ -97,6 +97,9 @@ int run_step_window(struct run *run);
 int run_step_soak(struct run *run);
 int run_step_quit(struct run *run);
 
+/* The peer over the board's console; text in between goes to the watcher. */
+void run_init_peer(struct run *run, uint32_t baud);
+
 /* Records the line through the console's tap. */
 void run_console_init(struct run *run);
 struct link_tap run_console_tap(struct run *run);
