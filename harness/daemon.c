@@ -157,9 +157,10 @@ int daemon_run(struct daemon *daemon)
 	if (!polls)
 		return daemon_fail(daemon, CLI_LAB, "out of memory");
 	while (!daemon->is_stopping || daemon_worker_stop_all(daemon)) {
-		uint64_t now_ms = monotonic_get_ms();
+		uint64_t now_ms;
 
 		turn(daemon, polls);
+		now_ms = monotonic_get_ms();
 		if (now_ms - ticked_ms >= TICK_MS) {
 			http_tick(daemon->http, now_ms);
 			ticked_ms = now_ms;
