@@ -33,17 +33,12 @@ int daemon_fail(struct daemon *daemon, int code, const char *format, ...)
 /* Paths as children and clients can use them, from whatever folder. */
 static int find_paths(struct daemon *daemon)
 {
-	char *slash;
-	ssize_t got = readlink("/proc/self/exe", daemon->program, sizeof(daemon->program) - 16);
-
-	if (got < 0 || !realpath(daemon->lab->path, daemon->lab_path) ||
+	if (!realpath(daemon->lab->path, daemon->lab_path) ||
 		!realpath(daemon->config.db, daemon->db_path))
-		return daemon_fail(daemon, CLI_LAB, "%s: %s",
-			got < 0 ? "/proc/self/exe" : daemon->lab->path, strerror(errno));
-	daemon->program[got] = '\0';
-	slash = strrchr(daemon->program, '/');
-	strcpy(slash + 1, "sameboard");
-	if (access(daemon->program, X_OK) != 0)
+		return daemon_fail(daemon, CLI_LAB, "%s, %s: %s", daemon->lab->path,
+			daemon->config.db, strerror(errno));
+	if (paths_beside_program("sameboard", daemon->program, sizeof(daemon->program)) != 0 ||
+		access(daemon->program, X_OK) != 0)
 		return daemon_fail(daemon, CLI_LAB, "%s: %s", daemon->program, strerror(errno));
 	if (!realpath(daemon->config.images, daemon->images_path))
 		return daemon_fail(daemon, CLI_USAGE, "--images: %s: %s", daemon->config.images,

@@ -23,7 +23,7 @@ static const char usage[] =
 	"  --db=FILE         database (default $SAMEBOARD_DB,\n"
 	"                    ~/.local/state/sameboard/sameboard.db)\n"
 	"  --images=DIR      images and their manifests (default $SAMEBOARD_IMAGES,\n"
-	"                    build/images)\n"
+	"                    `images` beside the program)\n"
 	"  --socket=PATH     where clients come (default $SAMEBOARD_SOCKET,\n"
 	"                    $XDG_RUNTIME_DIR/sameboard.sock)\n"
 	"  --listen=ADDRESS:PORT  TCP too, e.g. 127.0.0.1:8080; reading is open to all\n"
@@ -112,7 +112,7 @@ static void say_ready(const struct daemon *daemon)
 
 int main(int argc, char **argv)
 {
-	static char db[PATH_MAX], path[PATH_MAX];
+	static char db[PATH_MAX], path[PATH_MAX], images[PATH_MAX];
 	struct daemon_config config = {0};
 	struct daemon daemon;
 	int rc = parse(&config, argc, argv);
@@ -124,8 +124,9 @@ int main(int argc, char **argv)
 		log_error("the path of the state folder is too long");
 		return CLI_USAGE;
 	}
+	paths_beside_program("images", images, sizeof(images));
 	config.db = first_of(config.db, "SAMEBOARD_DB", db);
-	config.images = first_of(config.images, "SAMEBOARD_IMAGES", "build/images");
+	config.images = first_of(config.images, "SAMEBOARD_IMAGES", images);
 	config.socket = path;
 	rc = daemon_open(&daemon, &config);
 	if (rc == 0) {
