@@ -17,7 +17,7 @@
 #define HTTP_VIEWS_MAX	     32		   /* of the connections */
 #define HTTP_HEADERS_MAX     (32 * 1024)   /* bytes */
 #define HTTP_BODY_MAX	     (1024 * 1024) /* bytes */
-#define HTTP_REQUEST_MS	     20000	   /* from its first byte to its last */
+#define HTTP_REQUEST_MS	     10000	   /* from its first byte to its last */
 #define HTTP_IDLE_S	     30		   /* nothing moves */
 #define HTTP_POLLS	     2
 
