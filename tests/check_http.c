@@ -104,7 +104,7 @@ START_TEST(a_request_gets_its_status_and_does_no_harm)
 
 		/* What is no HTTP at all may be answered by closing. */
 		ck_assert_msg(status == rows[i].status || (!rows[i].says[0] && status == 0),
-			"row %d: %s", _i, answer);
+			"row %zu: %s", i, answer);
 		ck_assert_msg(
 			status == 0 || strstr(answer, rows[i].says), "row %zu: %s", i, answer);
 		free(answer);
