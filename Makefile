@@ -278,6 +278,12 @@ check:
 check-built: $(programs) $(benches) $(tests)
 	$(Q)BUILD=$(BUILD) tests/run $(tests)
 
+## campaign: kill something under each of 200 jobs (CAMPAIGN=N; goes on where it was stopped)
+CAMPAIGN ?= 200
+.PHONY: campaign
+campaign: $(programs) $(BUILD)/tests/check_campaign images
+	$(Q)SAMEBOARD_CAMPAIGN=$(CAMPAIGN) SAMEBOARD_CAMPAIGN_FILE=$(BUILD)/campaign.txt $(BUILD)/tests/check_campaign
+
 ## size: print what the code for the target weighs; protocol/ must stay below 6 KiB
 size: agents
 	$(Q)$(RISCV_SIZE) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent

@@ -66,7 +66,7 @@ void daemon_rig_begin(struct daemon_rig *rig)
 		"the daemon said \"%s\"", line);
 }
 
-static void begin(struct daemon_rig *rig)
+void daemon_rig_prepare(struct daemon_rig *rig)
 {
 	const char *token;
 
@@ -74,19 +74,20 @@ static void begin(struct daemon_rig *rig)
 	token = scratch_write(
 		&rig->lab.scratch, "token", DAEMON_RIG_TOKEN "\n", strlen(DAEMON_RIG_TOKEN) + 1);
 	ck_assert_int_eq(chmod(token, 0600), 0);
-	daemon_rig_begin(rig);
 }
 
 void daemon_rig_start(struct daemon_rig *rig, const char *faults)
 {
 	lab_rig_start(&rig->lab, faults, 64);
-	begin(rig);
+	daemon_rig_prepare(rig);
+	daemon_rig_begin(rig);
 }
 
 void daemon_rig_start_unplugged(struct daemon_rig *rig)
 {
 	lab_rig_start_unplugged(&rig->lab);
-	begin(rig);
+	daemon_rig_prepare(rig);
+	daemon_rig_begin(rig);
 }
 
 int daemon_rig_kill(struct daemon_rig *rig, int signal)

@@ -21,6 +21,9 @@ struct daemon_rig {
 void daemon_rig_start(struct daemon_rig *rig, const char *faults);
 void daemon_rig_start_unplugged(struct daemon_rig *rig);
 
+/* For a rig whose lab was started by itself: what daemon_rig_begin() needs. */
+void daemon_rig_prepare(struct daemon_rig *rig);
+
 /* The daemon alone: begin again after it was ended; kill by a signal and wait. */
 void daemon_rig_begin(struct daemon_rig *rig);
 int daemon_rig_kill(struct daemon_rig *rig, int signal);
