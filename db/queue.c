@@ -236,15 +236,3 @@ int queue_list_open(struct store *store, struct queue_row **rows)
 		finish_rows(raw, count, rows);
 	return count;
 }
-
-int queue_list_recent(struct store *store, size_t limit, struct queue_row **rows)
-{
-	struct raw_row *raw = NULL;
-	int count = rows_read(store, (void **)&raw, &kind, COLUMNS "ORDER BY id DESC LIMIT ?", "i",
-		(int64_t)limit);
-
-	*rows = NULL;
-	if (count > 0)
-		finish_rows(raw, count, rows);
-	return count;
-}

@@ -67,10 +67,8 @@ int queue_end(struct store *store, int64_t id, enum queue_state state, int exit_
 /* One row: 0 and *row (free() it), or -ENOENT. */
 int queue_get(struct store *store, int64_t id, struct queue_row **row);
 
-/* All that wait or run in the order of their numbers; or the last `limit` of any state,
- * newest first. */
+/* All that wait or run, in the order of their numbers. */
 int queue_list_open(struct store *store, struct queue_row **rows);
-int queue_list_recent(struct store *store, size_t limit, struct queue_row **rows);
 
 /* ---------------------------------------------------------------- health */
 

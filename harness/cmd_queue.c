@@ -228,6 +228,13 @@ int cmd_queue_run(struct cli *cli, bool *is_done)
 	if (rc != 0 && cli->socket) {
 		*is_done = true; /* named, so it must answer */
 		rc = fail(client, rc);
+	} else if (rc == 0 && cli->socket && !is_the_same(cli, client)) {
+		*is_done = true;
+		rc = CLI_USAGE;
+		log_error("the daemon at %s has lab %s, database %s and images %s: name these, or "
+			  "none",
+			path, client_get_fact(client, "lab"), client_get_fact(client, "database"),
+			client_get_fact(client, "images"));
 	} else if (rc == 0 && is_the_same(cli, client)) {
 		*is_done = true;
 		rc = submit(cli, client, &job, &answer);

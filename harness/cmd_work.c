@@ -15,8 +15,9 @@
 #include "harness/report.h"
 #include "harness/stop.h"
 
-#define BUSY_PATIENCE_MS 60000
-#define BUSY_STEP_US	 100000
+#define BUSY_PATIENCE_MS  60000
+#define RELAY_PATIENCE_MS 5000
+#define RETRY_STEP_US	  100000
 
 struct work {
 	struct report report;
@@ -132,18 +133,26 @@ int command_work(struct cli *cli)
 
 /* ----------------------------------------------------------------- recover */
 
-/* A worker that was told to end holds the board until it has come to rest. */
+/*
+ * A worker that was told to end holds the board until it has come to rest; and
+ * a relay whose master was killed in the middle of a word may need a moment.
+ */
 static int open_patiently(struct board *board, const struct lab_board *config, const char *what)
 {
-	uint64_t deadline_ms = monotonic_get_ms() + BUSY_PATIENCE_MS;
+	uint64_t begun_ms = monotonic_get_ms();
 	int rc;
 
-	while ((rc = board_open(board, config, what)) == -EBUSY && !stop_requested() &&
-		monotonic_get_ms() < deadline_ms) {
+	for (;;) {
+		uint64_t since_ms;
+
+		rc = board_open(board, config, what);
+		since_ms = monotonic_get_ms() - begun_ms;
+		if (rc == 0 || rc == -EINVAL || stop_requested() ||
+			since_ms > (rc == -EBUSY ? BUSY_PATIENCE_MS : RELAY_PATIENCE_MS))
+			return rc;
 		board_close(board);
-		usleep(BUSY_STEP_US);
+		usleep(RETRY_STEP_US);
 	}
-	return rc;
 }
 
 int command_recover(struct cli *cli)

@@ -50,7 +50,7 @@ struct daemon_worker {
 	unsigned failures;     /* recoveries in a row that failed */
 	char error[1024];      /* last that the child told */
 	/* What the child's job ended with, while the store cannot take it. */
-	bool is_ending;
+	bool is_ending, is_end_refused;
 	enum queue_state end_state;
 	int end_code;
 	char end_error[1024];

@@ -125,7 +125,7 @@ static void start_recovery(struct daemon_worker *worker, uint64_t now_ms)
 /* --------------------------------------------------------------------- end */
 
 /* Tells the store how a job ended; tried again while it cannot. */
-static bool write_end(struct daemon_worker *worker)
+static void write_end(struct daemon_worker *worker)
 {
 	struct daemon *daemon = worker->daemon;
 	char text[64];
@@ -134,9 +134,13 @@ static bool write_end(struct daemon_worker *worker)
 		worker->end_error, store_now_ms());
 
 	if (rc != 0 && rc != -EALREADY && rc != -ENOENT) {
-		log_error("job %lld: %s", (long long)worker->job, store_error(daemon->store));
-		return false;
+		if (!worker->is_end_refused)
+			log_error(
+				"job %lld: %s", (long long)worker->job, store_error(daemon->store));
+		worker->is_end_refused = true;
+		return;
 	}
+	worker->is_end_refused = false;
 	log = job_logs_get(&daemon->logs, worker->job);
 	if (worker->end_error[0])
 		tell(worker, "error", worker->end_error);
@@ -147,7 +151,6 @@ static bool write_end(struct daemon_worker *worker)
 		http_wake(daemon->http, &log->events);
 	worker->is_ending = false;
 	worker->job = 0;
-	return true;
 }
 
 static void end_job(struct daemon_worker *worker, int code, const char *error)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "boardctl/monotonic.h"
 
@@ -39,23 +40,26 @@ void log_error(const char *format, ...)
 void log_progress(const char *format, ...)
 {
 	static uint64_t start_ms;
-	char text[8192];
+	char *text, *line = NULL;
 	va_list args;
-	int length;
 
 	if (start_ms == 0)
 		start_ms = monotonic_get_ms();
 	if (quiet)
 		return;
-	length = snprintf(
-		text, sizeof(text), "[%6.1f s] ", (double)(monotonic_get_ms() - start_ms) / 1e3);
 	va_start(args, format);
-	vsnprintf(text + length, sizeof(text) - (size_t)length, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
-	if (sink)
-		sink(sink_context, LOG_KIND_PROGRESS, text);
-	else
-		fprintf(stderr, "%s\n", text);
+	if (text && asprintf(&line, "[%6.1f s] %s", (double)(monotonic_get_ms() - start_ms) / 1e3,
+			    text) < 0)
+		line = NULL;
+	if (line && sink)
+		sink(sink_context, LOG_KIND_PROGRESS, line);
+	else if (line)
+		fprintf(stderr, "%s\n", line);
+	free(line);
+	free(text);
 }
 
 void log_relay(const char *text)

@@ -182,7 +182,7 @@ static bool has_power(struct board *board)
 	bool on = false;
 	int rc = power_get(board->power, &on);
 
-	return rc == -ENOTSUP || (rc == 0 && on); /* a silent relay may have it on */
+	return rc != 0 || on; /* a relay that does not say may have it on */
 }
 
 static int close_runs(struct store *store, const char *board, const struct orphan_run *runs,

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/http.h"
@@ -244,9 +245,12 @@ START_TEST(garbage_in_any_shape_does_no_harm)
 		"\r\n0\r\n\r\n",
 		"DELETE /v1/jobs/1 HTTP/1.1\r\nHost: x\r\n\r\n",
 	};
-	unsigned random = 12345;
+	const char *seconds = getenv("SAMEBOARD_FUZZ_S"); /* longer than in `make check` */
+	time_t end = time(NULL) + (seconds ? strtol(seconds, NULL, 10) : 0);
+	unsigned random = seconds ? (unsigned)end : 12345;
+	cJSON *json;
 
-	for (unsigned round = 0; round < 400; round++) {
+	for (unsigned round = 0; round < 400 || time(NULL) < end; round++) {
 		const char *seed = seeds[round % COUNT(seeds)];
 		char bytes[512];
 		size_t size = strlen(seed);
@@ -263,7 +267,9 @@ START_TEST(garbage_in_any_shape_does_no_harm)
 		shutdown(fd, SHUT_WR);
 		close(fd);
 	}
-	check_unharmed();
+	/* What was a valid submission by chance is none of our business. */
+	ck_assert_int_eq(daemon_rig_ask(&rig, "GET", "/v1/boards", NULL, &json), 200);
+	cJSON_Delete(json);
 }
 END_TEST
 
@@ -305,7 +311,7 @@ int main(void)
 	tcase_add_test(tcase, garbage_in_any_shape_does_no_harm);
 	tcase_add_test(tcase, the_socket_is_open_to_its_group_and_nobody_else);
 	tcase_add_test(tcase, a_second_daemon_is_refused_and_the_first_goes_on);
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, getenv("SAMEBOARD_FUZZ_S") ? 0 : 60);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

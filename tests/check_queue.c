@@ -159,8 +159,6 @@ START_TEST(everything_about_a_job_can_be_read_back)
 	free(row);
 	ck_assert_int_eq(queue_list_open(store, &rows), 1);
 	free(rows);
-	ck_assert_int_eq(queue_list_recent(store, 10, &rows), 1);
-	free(rows);
 	ck_assert_int_eq(queue_get(store, id + 1, &row), -ENOENT);
 	ck_assert_ptr_null(row);
 	store_close(store);
