@@ -43,7 +43,7 @@ warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 ifeq ($(WERROR),1)
 warnings += -Werror
 endif
-lib_packages := libserialport sqlite3 libcjson libzstd libcrypto
+lib_packages := libserialport sqlite3 libcjson libzstd libcrypto libcurl libmicrohttpd
 lib_cflags := $(shell $(PKG_CONFIG) --cflags $(lib_packages) 2>/dev/null)
 lib_libs := $(shell $(PKG_CONFIG) --libs $(lib_packages) 2>/dev/null)
 check_cflags := $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
@@ -57,7 +57,7 @@ target_warnings := $(warnings) -Wconversion
 
 # ---------------------------------------------------------------- sources
 
-programs := $(BUILD)/sameboard $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent
+programs := $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent
 
 protocol_src := $(wildcard protocol/*.c)
 agentcore_src := $(wildcard agents/core/*.c)
@@ -65,7 +65,7 @@ posix_src := $(wildcard agents/core/posix/*.c)
 linux_src := $(wildcard agents/linux/*.c)
 baremetal_src := $(wildcard agents/baremetal/*.c) $(wildcard agents/baremetal/*.S)
 lib_src := $(protocol_src) $(agentcore_src) $(wildcard boardctl/*.c) $(wildcard db/*.c) \
-	$(filter-out harness/main.c,$(wildcard harness/*.c))
+	$(filter-out harness/main.c harness/daemon_main.c,$(wildcard harness/*.c))
 vboard_src := $(filter-out boardctl/vboard/sdmux.c,$(wildcard boardctl/vboard/*.c))
 test_src := $(wildcard tests/check_*.c)
 bench_src := $(wildcard tests/bench_*.c)
@@ -108,6 +108,10 @@ $(libsameboard): $(lib_obj)
 link = $(CC) $(san_flags) -pthread $(CFLAGS) $(LDFLAGS)
 
 $(BUILD)/sameboard: $(BUILD)/obj/harness/main.o $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
+
+$(BUILD)/sameboardd: $(BUILD)/obj/harness/daemon_main.o $(libsameboard)
 	$(say) LD $@
 	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
 
@@ -289,6 +293,12 @@ check:
 check-built: $(programs) $(benches) $(tests)
 	$(Q)BUILD=$(BUILD) tests/run $(tests)
 
+## campaign: kill something under each of 200 jobs (CAMPAIGN=N; goes on where it was stopped)
+CAMPAIGN ?= 200
+.PHONY: campaign
+campaign: $(programs) $(BUILD)/tests/check_campaign images
+	$(Q)SAMEBOARD_CAMPAIGN=$(CAMPAIGN) SAMEBOARD_CAMPAIGN_FILE=$(BUILD)/campaign.txt $(BUILD)/tests/check_campaign
+
 ## size: print what the code for the target weighs; protocol/ must stay below 6 KiB
 size: agents
 	$(Q)$(RISCV_SIZE) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent
@@ -308,7 +318,7 @@ format-check:
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/schema \
 		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir)
-	install -m 755 $(BUILD)/sameboard $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
+	install -m 755 $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
 	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
 	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
 	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1

@@ -244,19 +244,23 @@ static void see_text(void *context, uint64_t when_us, const uint8_t *text, size_
 	watcher_feed(&run->watcher, when_us / 1000, text, size);
 }
 
-int run_step_hello(struct run *run)
+void run_init_peer(struct run *run, uint32_t baud)
 {
-	const struct lab_board *config = run->request->board->config;
 	struct peer_link link = {run, read_link, write_link, now_us, set_baud};
 	struct peer_events events = {.context = run, .text = see_text};
-	struct peer_config peer = {
-		.baud = run->request->manifest->uart.baud, .latency_ms = 50 + config->latency_ms};
-	struct message_hello hello;
+	struct peer_config config = {
+		.baud = baud, .latency_ms = 50 + run->request->board->config->latency_ms};
 
+	peer_init(&run->peer, &link, &events, &config);
+}
+
+int run_step_hello(struct run *run)
+{
+	struct message_hello hello;
 	int timeout_ms = (int)run->request->manifest->start_timeout_s * 1000;
 	int rc;
 
-	peer_init(&run->peer, &link, &events, &peer);
+	run_init_peer(run, run->request->manifest->uart.baud);
 	run_set_deadline(run, (uint64_t)timeout_ms + 1000);
 	rc = peer_wait_hello(&run->peer, timeout_ms, &hello);
 	if (rc < 0) {

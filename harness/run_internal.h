@@ -109,6 +109,9 @@ int run_raise_line(struct run *run, uint64_t bytes);
 int run_lower_line(struct run *run);
 int run_pull(struct run *run, struct peer_transfer *transfer);
 
+/* The peer over the board's console; text in between goes to the watcher. */
+void run_init_peer(struct run *run, uint32_t baud);
+
 /* Records the line through the console's tap. */
 void run_console_init(struct run *run);
 struct link_tap run_console_tap(struct run *run);

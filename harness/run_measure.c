@@ -63,6 +63,7 @@ static int exchange_times(struct run *run, struct clockfit_exchange *exchanges, 
 static int open_session(struct run *run)
 {
 	struct message_hello hello;
+	char counter_hz[16];
 	uint32_t nonce = 0;
 	int rc;
 
@@ -76,6 +77,11 @@ static int open_session(struct run *run)
 	run->session = nonce;
 	run->counter_hz = hello.counter_hz;
 	rc = store_set_session(run->request->store, run->result->run_id, nonce);
+	if (rc != 0)
+		return run_fail_store(run, rc);
+	/* So that windows can still be judged when this process is gone. */
+	snprintf(counter_hz, sizeof(counter_hz), "%u", hello.counter_hz);
+	rc = store_set_fact(run->request->store, run->result->run_id, "counter_hz", counter_hz);
 	if (rc != 0)
 		return run_fail_store(run, rc);
 	if (hello.counter_hz == 0)

@@ -169,6 +169,7 @@ void run_window_judge(struct run *run, const struct run_window *window)
 		.host_heard = window->peer.silence.bytes,
 		.heard = heard,
 		.is_disturbed = window->peer.is_disturbed,
+		.is_unheard = window->is_unheard,
 		.uart_rx = counters_get_count(window->counters, "uart_rx"),
 		.uart_tx = counters_get_count(window->counters, "uart_tx"),
 		.kernel_messages = counters_get_count(window->counters, "kernel_messages"),

@@ -53,6 +53,7 @@ struct suite {
 	const char **systems;
 	size_t system_count;
 	unsigned boots;	 /* 5 or more give verdicts */
+	const char *golden; /* a system booted once more, first and last; NULL if none */
 	unsigned soak_s; /* uptime that the soak gate asks for */
 	struct suite_primary *primary;
 	size_t primary_count;

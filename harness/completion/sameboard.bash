@@ -49,12 +49,12 @@ _sameboard_value() {
 # The argument of that number, from 1, where options don't count.
 _sameboard_argument() {
 	case $command:$1 in
-	run:1 | plan:1)
+	run:1 | submit:1 | plan:1)
 		_sameboard_names ${SAMEBOARD_SUITES:+"$SAMEBOARD_SUITES"} harness/suites \
 			"${program%/*}/../share/sameboard/suites"
 		;;
 	show:1 | compare:*) _sameboard_words LAST ;;
-	power:1 | sd:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
+	power:1 | sd:1 | boards:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	power:2) _sameboard_words 'on off cycle status' ;;
 	sd:2) _sameboard_words 'host dut off status write' ;;
 	wire:1) _sameboard_words decode ;;
