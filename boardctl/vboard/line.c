@@ -111,8 +111,8 @@ static size_t line_damage(struct line_lane *lane, uint8_t *bytes, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		uint8_t byte = bytes[i];
-		if (lane->is_to_host && lane->line->tap)
-			lane->line->tap(lane->line->tap_context, byte);
+		if (lane->line->tap)
+			lane->line->tap(lane->line->tap_context, lane->is_to_host, byte);
 		if (!fault_stream_pass(&lane->fault, &byte)) {
 			lane->counts.dropped++;
 			continue;
@@ -129,10 +129,61 @@ static void line_garble(struct line_lane *lane, uint8_t *bytes, size_t count)
 	lane->counts.garbled += count;
 }
 
+/* ---------------------------------------------------------------- the host's adapter */
+
+static void line_deliver_held(struct line *line)
+{
+	ssize_t written = 0;
+
+	if (line->held_count && line->is_listened)
+		written = write(line->pty.master_fd, line->held, line->held_count);
+	if (written < 0)
+		written = 0;
+	line->to_host.counts.dropped += line->held_count - (size_t)written;
+	line->held_count = 0;
+	line->held_timer.due_ns = 0;
+}
+
+static void line_held_expired(void *context, uint64_t now_ns)
+{
+	(void)now_ns;
+	line_deliver_held(context);
+}
+
+/* As write() to the host's port. */
+static ssize_t line_hold(struct line *line, const uint8_t *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (line->held_count == 0)
+			line->held_timer.due_ns =
+				loop_now_ns() + line->adapter_latency_ms * LOOP_MS;
+		line->held[line->held_count++] = bytes[i];
+		if (line->held_count >= line->adapter_chunk)
+			line_deliver_held(line);
+	}
+	return (ssize_t)count;
+}
+
+void line_set_adapter(struct line *line, unsigned latency_ms, unsigned chunk)
+{
+	line->adapter_latency_ms = latency_ms;
+	line->adapter_chunk = chunk;
+}
+
+static ssize_t line_write(struct line_lane *lane, const uint8_t *bytes, size_t count)
+{
+	struct line *line = lane->line;
+
+	if (!lane->is_to_host)
+		return write(line->device_fd, bytes, count);
+	if (line->adapter_latency_ms)
+		return line_hold(line, bytes, count);
+	return write(line->pty.master_fd, bytes, count);
+}
+
 static void line_hand_over(struct line_lane *lane, uint8_t *bytes, size_t count)
 {
 	struct line *line = lane->line;
-	int sink = lane->is_to_host ? line->pty.master_fd : line->device_fd;
 	bool is_lost =
 		line->is_cut || line->device_fd < 0 || (lane->is_to_host && !line->is_listened);
 	ssize_t written = 0;
@@ -141,7 +192,7 @@ static void line_hand_over(struct line_lane *lane, uint8_t *bytes, size_t count)
 	if (!is_lost && !line_rates_agree(line))
 		line_garble(lane, bytes, count);
 	if (!is_lost && count)
-		written = write(sink, bytes, count);
+		written = line_write(lane, bytes, count);
 	if (written < 0)
 		written = 0;
 	lane->counts.bytes += (uint64_t)written;
@@ -254,8 +305,11 @@ static void line_note_listener(struct line *line)
 	if (is_listened != line->is_listened)
 		log_event("%s: the host has %s the port", line->name,
 			is_listened ? "opened" : "closed");
-	if (!is_listened && line->is_listened)
+	if (!is_listened && line->is_listened) {
+		line->held_count = 0;
+		line->held_timer.due_ns = 0;
 		pty_flush(&line->pty);
+	}
 	line->is_listened = is_listened;
 	line->reopen_timer.due_ns = is_listened ? 0 : loop_now_ns() + LINE_REOPEN_NS;
 	line_lane_watch(&line->to_device);
@@ -327,7 +381,9 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 	loop_add_watch(loop, &line->device_watch);
 	loop_add_watch(loop, &line->master_watch);
 	loop_add_watch(loop, &line->inotify_watch);
+	line->held_timer = (struct loop_timer){0, line_held_expired, line};
 	loop_add_timer(loop, &line->reopen_timer);
+	loop_add_timer(loop, &line->held_timer);
 	line_note_host_baud(line, loop_now_ns());
 	line_note_listener(line);
 	return 0;
@@ -343,6 +399,7 @@ void line_close(struct line *line)
 	line->inotify_watch.fd = -1;
 	line->master_watch.fd = -1;
 	line->reopen_timer.due_ns = 0;
+	line->held_timer.due_ns = 0;
 }
 
 void line_attach(struct line *line, int fd, const struct fault_plan *plan, unsigned power_on)

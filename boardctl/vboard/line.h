@@ -56,8 +56,13 @@ struct line {
 	struct line_lane to_host, to_device;
 	struct loop_watch device_watch, master_watch, inotify_watch;
 	struct loop_timer reopen_timer;
-	/* Told every byte of the device before any damage; NULL: nobody. */
-	void (*tap)(void *context, uint8_t byte);
+	/* What the host's adapter does to bytes on their way to it; 0: nothing. */
+	unsigned adapter_latency_ms, adapter_chunk;
+	uint8_t held[FAULT_USB_CHUNK_MAX];
+	size_t held_count;
+	struct loop_timer held_timer;
+	/* Told every byte of both sides before any damage; NULL: nobody. */
+	void (*tap)(void *context, bool is_to_host, uint8_t byte);
 	void *tap_context;
 };
 
@@ -85,6 +90,12 @@ void line_detach(struct line *line);
 
 /* A new rate of the device; it takes effect once the bytes that may precede it have left. */
 void line_set_device_baud(struct line *line, unsigned baud);
+
+/*
+ * The host's adapter keeps what it has received until there are chunk bytes of it (at most
+ * FAULT_USB_CHUNK_MAX), or latency_ms after the first of them.
+ */
+void line_set_adapter(struct line *line, unsigned latency_ms, unsigned chunk);
 
 /* The wires break until the next line_attach. */
 void line_cut(struct line *line);
