@@ -194,6 +194,14 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,
 	$(say) LD $@
 	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
 
+# Lets libserialport open vboard's pseudo-terminals: loaded into the program under test.
+pty_serial := $(BUILD)/tests/pty_serial.so
+$(pty_serial): tests/preload/pty_serial.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) -std=c11 $(warnings) -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) -fPIC -shared $< -o $@
+$(BUILD)/tests/check_run: | $(pty_serial)
+
 ## setup: install what is missing (Debian 12)
 setup:
 	$(Q)ci/setup

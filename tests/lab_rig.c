@@ -39,7 +39,7 @@ static char *read_text(const char *path)
 
 /* ------------------------------------------------------------------ vboard */
 
-static void write_lab(struct lab_rig *rig)
+static void write_lab(struct lab_rig *rig, const char *driver)
 {
 	char text[PATH_MAX + 1024], sdmux[PATH_MAX];
 
@@ -47,12 +47,12 @@ static void write_lab(struct lab_rig *rig)
 	snprintf(text, sizeof(text),
 		"{ \"boards\": { \"vpanel\": {\n"
 		"  \"model\": \"virtual-86-panel\",\n"
-		"  \"console\": { \"driver\": \"pty\", \"path\": \"board/uart\" },\n"
+		"  \"console\": { \"driver\": \"%s\", \"path\": \"board/uart\" },\n"
 		"  \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n"
-		"    \"port\": { \"driver\": \"pty\", \"path\": \"board/relay\" } },\n"
+		"    \"port\": { \"driver\": \"%s\", \"path\": \"board/relay\" } },\n"
 		"  \"sdmux\": { \"driver\": \"usbsdmux\", \"command\": \"%s\",\n"
 		"    \"device\": \"./board\", \"card\": \"board/card\" } } } }\n",
-		sdmux);
+		driver, driver, sdmux);
 	snprintf(rig->lab, sizeof(rig->lab), "%s",
 		scratch_write(&rig->scratch, "lab.json", text, strlen(text)));
 }
@@ -88,9 +88,15 @@ void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 	ck_assert_msg(read(ends[0], ready, sizeof(ready) - 1) > 0 && !strncmp(ready, "ready", 5),
 		"vboard did not start");
 	close(ends[0]);
-	write_lab(rig);
+	write_lab(rig, "pty");
 	snprintf(rig->db, sizeof(rig->db), "%s", scratch_path(&rig->scratch, "runs.db"));
 	ck_assert_ptr_nonnull(realpath(IMAGES, rig->images));
+}
+
+void lab_rig_use_serial(struct lab_rig *rig)
+{
+	write_lab(rig, "serial");
+	rig->has_shim = true;
 }
 
 void lab_rig_stop(struct lab_rig *rig)
@@ -154,11 +160,13 @@ static size_t add_defaults(struct lab_rig *rig, const char *command, const char 
 void lab_rig_begin(struct lab_rig *rig, const char *const arguments[])
 {
 	const char *argv[LAB_RIG_ARGUMENTS_MAX + 8];
-	char program[PATH_MAX], out[300], err[300], state[300], options[3][600];
+	char program[PATH_MAX], shim[PATH_MAX], out[300], err[300], state[300], options[3][600];
 	pid_t parent = getpid();
 	size_t count = 0;
 
 	rig_find_program("sameboard", program, sizeof(program));
+	if (rig->has_shim)
+		rig_find_program("tests/pty_serial.so", shim, sizeof(shim));
 	argv[count++] = program;
 	argv[count++] = arguments[0];
 	count = add_defaults(rig, arguments[0], argv, count, options);
@@ -178,6 +186,11 @@ void lab_rig_begin(struct lab_rig *rig, const char *const arguments[])
 			_exit(127);
 		dup2(open(out, O_WRONLY | O_CREAT | O_TRUNC, 0644), 1);
 		dup2(open(err, O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
+		if (rig->has_shim) {
+			setenv("LD_PRELOAD", shim, 1);
+			/* A sanitizer wants to be first; it need not. */
+			setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+		}
 		setenv("SAMEBOARD_STATE", state, 1);
 		setenv("SAMEBOARD_SUITES", "harness/suites", 1);
 		execv(argv[0], (char *const *)argv);

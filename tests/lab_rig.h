@@ -19,11 +19,18 @@ struct lab_rig {
 	struct scratch scratch;
 	pid_t board, client;
 	char db[512], lab[256], images[512], suite[256];
+	bool has_shim;
 	char *out, *err; /* of the last program that ended */
 };
 
 /* faults may be NULL; the card is of card_mib MiB of zeros. */
 void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib);
+
+/*
+ * From now on console and relay are opened by the driver "serial", that is by
+ * libserialport, which a preloaded library brings to take a pty.
+ */
+void lab_rig_use_serial(struct lab_rig *rig);
 
 /* Ends vboard and checks that no emulator is left; removes everything. */
 void lab_rig_stop(struct lab_rig *rig);
