@@ -75,7 +75,7 @@ struct peer_config {
 /* One PING: the target's counter bracketed by the host's clock. */
 struct peer_exchange {
 	uint64_t host_sent_us;	   /* just before the request was written */
-	uint64_t host_received_us; /* when the answer's last byte had been read */
+	uint64_t host_received_us; /* when the answer began to come: it had been stamped before */
 	struct message_pong pong;
 };
 
