@@ -137,7 +137,7 @@ $(BUILD)/riscv64/sameboard-agent: $(call riscv_obj,$(protocol_src) $(agentcore_s
 	$(Q)$(RISCV_CC) $(riscv_flags) -static -Wl,--gc-sections $^ -o $@
 
 # Bare metal: one image and its test builds, each with its own objects.
-baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick
+baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick long-handoff
 baremetal_codegen := -Os -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany
 baremetal_flags = -std=c11 $(baremetal_codegen) -g $(target_warnings) -I. -DSAMEBOARD_VERSION='"$(VERSION)"' \
 	-DBAREMETAL_FLAGS='"$(baremetal_codegen)"' -ffreestanding -fno-builtin -nostdlib -fno-pic -ffunction-sections \
@@ -170,6 +170,7 @@ $(eval $(call baremetal_build,dead-timer,-DTEST_BUILD_DEAD_TIMER))
 $(eval $(call baremetal_build,chatter,-DTEST_BUILD_CHATTER))
 $(eval $(call baremetal_build,watchdog-left-on,-DTEST_BUILD_WATCHDOG_LEFT_ON))
 $(eval $(call baremetal_build,long-tick,-DTEST_BUILD_LONG_TICK))
+$(eval $(call baremetal_build,long-handoff,-DTEST_BUILD_LONG_HANDOFF))
 # Only for tests: what watchdog-left-on does, sooner.
 $(eval $(call baremetal_build,watchdog-short,-DTEST_BUILD_WATCHDOG_LEFT_ON -DTEST_BUILD_WATCHDOG_MS=2000))
 $(BUILD)/tests/check_baremetal: | $(patsubst %,$(BUILD)/baremetal/%.bin,$(baremetal_variants) watchdog-short)

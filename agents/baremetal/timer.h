@@ -17,6 +17,9 @@
 struct timer_wake {
 	uint64_t isr;	 /* first instruction of the interrupt that met it */
 	uint64_t thread; /* first instruction of the main loop after it */
+	/* The same two in retired instructions, where instret.h says that it is exact. */
+	uint64_t isr_instret;
+	uint64_t thread_instret;
 };
 
 /* Starts ticking; rate_hz is the counter's. */
@@ -45,7 +48,14 @@ void timer_sleep_ticks(uint64_t ticks);
  */
 void timer_wait_interrupt(uint64_t deadline_counts);
 
+/*
+ * Waits for an interrupt that is not the timer's: time goes by unnoticed, and
+ * is made up for at the next tick.  The caller has closed interrupts; they are
+ * open on return.
+ */
+void timer_wait_outside(void);
+
 /* The timer's interrupt, entered at entry_counts. */
-void timer_handle_interrupt(uint64_t entry_counts);
+void timer_handle_interrupt(uint64_t entry_counts, uint64_t entry_instret);
 
 #endif

@@ -107,7 +107,15 @@ struct agent_port {
 	const struct bench *benches; /* the port's own rows */
 	size_t bench_count;
 	uint32_t silence_limit_s; /* end after that long without a valid frame: 600; 0 = never */
-	void *arena;		  /* at least AGENT_ARENA_MIN bytes, at most 4 GiB */
+	/*
+	 * What is to be measured before the agent announces itself, without a
+	 * byte from the host: ARM frames as they would come over the line, in
+	 * order.  A host that arms just such a window later gets what was
+	 * measured then.  NULL: nothing.  Kept for the life of the port.
+	 */
+	const uint8_t *plan;
+	size_t plan_size;
+	void *arena; /* at least AGENT_ARENA_MIN bytes, at most 4 GiB */
 	size_t arena_size;
 };
 

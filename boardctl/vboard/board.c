@@ -31,7 +31,7 @@ static void board_power_on(struct board *board)
 	board->has_reset_window = false;
 	board->banner_so_far = 0;
 	board->power_ons++;
-	result = line_make_socket(&line_end, &qemu_end);
+	result = line_make_socket(&line_end, &qemu_end, !board->qemu.config->is_icount);
 	if (result == 0) {
 		line_attach(&board->uart, line_end, board->plan, board->power_ons);
 		result = qemu_start(&board->qemu, qemu_end, board_has_card(board));

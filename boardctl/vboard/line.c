@@ -27,7 +27,7 @@
 /* Pace of a side whose rate is not known. */
 #define LINE_UNKNOWN_BAUD 115200
 
-int line_make_socket(int *line_end, int *device_end)
+int line_make_socket(int *line_end, int *device_end, bool is_small)
 {
 	int ends[2], smallest = 1;
 
@@ -36,7 +36,8 @@ int line_make_socket(int *line_end, int *device_end)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return -errno;
 	/* Only towards the line: the host's bytes must not get lost in a slow emulator. */
-	setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof(smallest));
+	if (is_small)
+		setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof(smallest));
 	*line_end = ends[0];
 	*device_end = ends[1];
 	return 0;

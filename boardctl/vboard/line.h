@@ -67,10 +67,12 @@ struct line {
 };
 
 /*
- * A pair of sockets for line_attach and the device, the smallest that the kernel has; both without
- * blocking, closed on exec. 0 or a negative errno.
+ * A pair of sockets for line_attach and the device; both without blocking, closed on exec. Small:
+ * the smallest that the kernel has, so that the device waits for the line as for a real one. Else
+ * it never waits: its time is then its own, and only the host sees the line's pace. 0 or a negative
+ * errno.
  */
-int line_make_socket(int *line_end, int *device_end);
+int line_make_socket(int *line_end, int *device_end, bool is_small);
 
 /*
  * Make the pty and the link to it, with no device yet. 0 or a negative errno; close in any case (a

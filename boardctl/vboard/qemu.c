@@ -151,6 +151,11 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 	qemu_add(arguments, "-m", "%uM", config->memory_mb);
 	qemu_add(arguments, "-bios", "%s", config->bios);
 	qemu_add(arguments, "-kernel", "%s", config->uboot);
+	if (config->is_icount) {
+		qemu_add(arguments, "-icount", "shift=0,sleep=off");
+		qemu_add(arguments, "-rtc", "base=2026-01-01T00:00:00,clock=vm");
+		qemu_add(arguments, "-seed", "%u", (unsigned)config->seed);
+	}
 	qemu_add(arguments, "-device", "sdhci-pci");
 	/* A slot without a card can still be given one under power. */
 	if (qemu->has_card)

@@ -10,6 +10,7 @@
 #define VBOARD_QEMU_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "boardctl/vboard/loop.h"
@@ -19,6 +20,8 @@ struct qemu_config {
 	const char *program; /* "qemu-system-riscv64" */
 	const char *uboot, *bios, *card;
 	unsigned memory_mb;
+	bool is_icount; /* guest time is a function of executed instructions, and of the seed */
+	uint64_t seed;
 };
 
 struct qemu {

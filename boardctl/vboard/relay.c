@@ -94,7 +94,7 @@ int relay_open(struct relay *relay, struct loop *loop, const char *link)
 	result = line_open(&relay->line, loop, "relay", link);
 	if (result < 0)
 		return result;
-	result = line_make_socket(&line_end, &relay->device_fd);
+	result = line_make_socket(&line_end, &relay->device_fd, true);
 	if (result < 0)
 		return result;
 	line_attach(&relay->line, line_end, &relay_no_faults, 0);
