@@ -15,8 +15,6 @@ static int port_console_read(
 	struct agent_port *port, uint8_t *data, size_t capacity, uint32_t timeout_ms)
 {
 	uint64_t deadline = counter_read() + counter_scale(timeout_ms, port->counter_rate_hz, 1000);
-	/* After a plan only the host has anything to say: no time-out, and no tick. */
-	int has_time = port->plan == NULL;
 	size_t size;
 
 	testbuild_enter_service();
@@ -25,10 +23,7 @@ static int port_console_read(
 		size = uart_read(data, capacity);
 		if (size > 0 || counter_read() >= deadline)
 			break;
-		if (has_time)
-			timer_wait_interrupt(deadline);
-		else
-			timer_wait_outside();
+		timer_wait_interrupt(deadline);
 	}
 	cpu_open_interrupts();
 	return (int)size;

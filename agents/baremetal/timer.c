@@ -105,14 +105,6 @@ void timer_wait_interrupt(uint64_t deadline_counts)
 	cpu_open_interrupts();
 }
 
-void timer_wait_outside(void)
-{
-	cpu_disable_source(CPU_SIE_TIMER);
-	cpu_wait();
-	cpu_open_interrupts();
-	cpu_enable_source(CPU_SIE_TIMER);
-}
-
 void timer_handle_interrupt(uint64_t entry_counts, uint64_t entry_instret)
 {
 	timer.interrupts = timer.interrupts + 1;

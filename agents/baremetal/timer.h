@@ -48,13 +48,6 @@ void timer_sleep_ticks(uint64_t ticks);
  */
 void timer_wait_interrupt(uint64_t deadline_counts);
 
-/*
- * Waits for an interrupt that is not the timer's: time goes by unnoticed, and
- * is made up for at the next tick.  The caller has closed interrupts; they are
- * open on return.
- */
-void timer_wait_outside(void);
-
 /* The timer's interrupt, entered at entry_counts. */
 void timer_handle_interrupt(uint64_t entry_counts, uint64_t entry_instret);
 
