@@ -12,14 +12,14 @@
 #include "harness/paths.h"
 
 const struct cli_command cli_commands[] = {
-	{"run", "SUITE", "measure the systems of a suite on a board and compare them", "lbdiorsjqh",
-		1, 1, command_run},
+	{"run", "SUITE", "measure the systems of a suite on a board and compare them",
+		"lbdiorsBjqh", 1, 1, command_run},
 	{"plan", "SUITE", "show what `run` would do, and how long it takes", "orsjh", 1, 1,
 		command_plan},
 	{"list", "", "list the runs that are stored, newest first", "donjh", 0, 0, command_list},
 	{"show", "RUN", "show one run: facts, windows, gates with evidence", "djh", 1, 1,
 		command_show},
-	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJjh", 0,
+	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJBjh", 0,
 		CLI_ARGUMENTS_MAX, command_compare},
 	{"gates", "", "explain every validity gate", "jh", 0, 0, command_gates},
 	{"boards", "", "list the boards of the lab file, and who holds them", "ljh", 0, 0,
@@ -49,6 +49,7 @@ static const struct option_row {
 	{'s', "seed", "N", "decides the order of systems (default 1)"},
 	{'n', "limit", "N", "at most so many rows (default 20)"},
 	{'J', "job", "JOB", "all runs of this job: an id, LAST or LAST~N"},
+	{'B', "baseline", "RUN", "judge by the EXACT rule against this run: an id, LAST or LAST~N"},
 	{'j', "json", NULL, "print JSON"},
 	{'q', "quiet", NULL, "no progress on stderr"},
 	{'h', "help", NULL, "print this help"},
@@ -168,6 +169,9 @@ static int take_option(struct cli *cli, int letter, const char *value)
 		return parse_number("seed", value, UINT64_MAX / 2, &cli->seed);
 	case 'J':
 		cli->job = value;
+		return 0;
+	case 'B':
+		cli->baseline = value;
 		return 0;
 	case 'j':
 		cli->json = true;

@@ -26,10 +26,11 @@ struct cli {
 	const char *images; /* never NULL after cli_parse() */
 	const char *systems[CLI_SYSTEMS_MAX];
 	size_t system_count;
-	unsigned repeat; /* 0: not given */
-	unsigned limit;	 /* 0: not given */
-	uint64_t seed;	 /* 1 if not given */
-	const char *job; /* NULL: not given */
+	unsigned repeat;      /* 0: not given */
+	unsigned limit;	      /* 0: not given */
+	uint64_t seed;	      /* 1 if not given */
+	const char *job;      /* NULL: not given */
+	const char *baseline; /* NULL: not given */
 	bool json, quiet;
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;

@@ -46,24 +46,23 @@ static void write_lab(struct lab_rig *rig, const char *driver)
 	rig_find_program("vboard-sdmux", sdmux, sizeof(sdmux));
 	snprintf(text, sizeof(text),
 		"{ \"boards\": { \"vpanel\": {\n"
-		"  \"model\": \"virtual-86-panel\",\n"
+		"  \"model\": \"virtual-86-panel\", \"time\": \"%s\",\n"
 		"  \"console\": { \"driver\": \"%s\", \"path\": \"board/uart\" },\n"
 		"  \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n"
 		"    \"port\": { \"driver\": \"%s\", \"path\": \"board/relay\" } },\n"
 		"  \"sdmux\": { \"driver\": \"usbsdmux\", \"command\": \"%s\",\n"
 		"    \"device\": \"./board\", \"card\": \"board/card\" } } } }\n",
-		driver, driver, sdmux);
+		rig->time ? rig->time : "real", driver, driver, sdmux);
 	snprintf(rig->lab, sizeof(rig->lab), "%s",
 		scratch_write(&rig->scratch, "lab.json", text, strlen(text)));
 }
 
-void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
+static void start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 {
 	char vboard[PATH_MAX], dir[300], card[300], ready[16] = "";
 	int ends[2], fd;
 	pid_t parent = getpid();
 
-	*rig = (struct lab_rig){0};
 	scratch_init(&rig->scratch);
 	rig_find_program("vboard", vboard, sizeof(vboard));
 	snprintf(dir, sizeof(dir), "%s", scratch_path(&rig->scratch, "board"));
@@ -80,8 +79,9 @@ void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 		if (getppid() != parent)
 			_exit(127);
 		dup2(ends[1], 1);
-		execl(vboard, vboard, "--dir", dir, "--card", card, "--uboot", IMAGES "/u-boot.bin",
-			faults ? "--fault" : NULL, faults, NULL);
+		execl(vboard, vboard, "--dir", dir, "--card", card, "--uboot",
+			rig->time ? IMAGES "/u-boot-autoboot.bin" : IMAGES "/u-boot.bin", "--time",
+			rig->time ? rig->time : "real", faults ? "--fault" : NULL, faults, NULL);
 		_exit(127);
 	}
 	close(ends[1]);
@@ -91,6 +91,18 @@ void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 	write_lab(rig, "pty");
 	snprintf(rig->db, sizeof(rig->db), "%s", scratch_path(&rig->scratch, "runs.db"));
 	ck_assert_ptr_nonnull(realpath(IMAGES, rig->images));
+}
+
+void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
+{
+	*rig = (struct lab_rig){0};
+	start(rig, faults, card_mib);
+}
+
+void lab_rig_start_icount(struct lab_rig *rig, unsigned card_mib)
+{
+	*rig = (struct lab_rig){.time = "icount"};
+	start(rig, NULL, card_mib);
 }
 
 void lab_rig_use_serial(struct lab_rig *rig)

@@ -20,11 +20,15 @@ struct lab_rig {
 	pid_t board, client;
 	char db[512], lab[256], images[512], suite[256];
 	bool has_shim;
-	char *out, *err; /* of the last program that ended */
+	const char *time; /* NULL: real */
+	char *out, *err;  /* of the last program that ended */
 };
 
 /* faults may be NULL; the card is of card_mib MiB of zeros. */
 void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib);
+
+/* The same in repeatable time. */
+void lab_rig_start_icount(struct lab_rig *rig, unsigned card_mib);
 
 /*
  * From now on console and relay are opened by the driver "serial", that is by

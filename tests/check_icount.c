@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Repeatable time: the same card gives the same run to the bit, and one
+ * instruction more on a handoff's way is seen.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/query.h"
+#include "tests/lab_rig.h"
+
+#define RUNS 5
+
+static struct store *open_store(struct lab_rig *rig)
+{
+	struct store *store;
+
+	ck_assert_int_eq(store_open(&store, rig->db, STORE_READ_ONLY), 0);
+	return store;
+}
+
+/* Everything that was measured, stamps of the counter included. */
+static void check_same_samples(struct store *store, int64_t first, int64_t second)
+{
+	struct query_window *a = NULL, *b = NULL;
+	int count = query_windows(store, first, &a);
+	unsigned compared = 0;
+
+	ck_assert_int_gt(count, 0);
+	ck_assert_int_eq(query_windows(store, second, &b), count);
+	for (int w = 0; w < count; w++) {
+		struct query_series *in_a = NULL, *in_b = NULL;
+		int series = query_series(store, a[w].id, &in_a);
+
+		ck_assert_int_gt(series, 0);
+		ck_assert_int_eq(query_series(store, b[w].id, &in_b), series);
+		for (int s = 0; s < series; s++) {
+			ck_assert_str_eq(in_a[s].name, in_b[s].name);
+			ck_assert_int_eq(in_a[s].count, in_b[s].count);
+			ck_assert_msg(in_a[s].crc32c == in_b[s].crc32c, "%s of %s differs",
+				in_a[s].name, a[w].name);
+			compared++;
+		}
+		free(in_a);
+		free(in_b);
+	}
+	ck_assert_uint_gt(compared, 20);
+	free(a);
+	free(b);
+}
+
+/* The console up to the host's first byte; the caller frees it. */
+static char *read_console(struct store *store, int64_t run_id, size_t *size)
+{
+	struct store_mark *marks = NULL;
+	size_t count = 0;
+	char *data = NULL;
+
+	ck_assert_int_eq(query_console(store, run_id, &data, size, &marks, &count), 0);
+	for (size_t i = 0; i < count; i++) {
+		if (!marks[i].sent)
+			continue;
+		*size = marks[i].offset;
+		break;
+	}
+	free(marks);
+	ck_assert_uint_gt(*size, 2000);
+	return data;
+}
+
+static void check_same_console(struct store *store, int64_t first, int64_t second)
+{
+	size_t size_a, size_b;
+	char *a = read_console(store, first, &size_a);
+	char *b = read_console(store, second, &size_b);
+
+	ck_assert_uint_eq(size_a, size_b);
+	ck_assert_mem_eq(a, b, size_a);
+	free(a);
+	free(b);
+}
+
+static void check_gates(struct lab_rig *rig)
+{
+	static const char *const not_applicable[] = {"soak", "clock-host", "reference"};
+	cJSON *show = lab_rig_show(rig);
+
+	ck_assert_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(show, "verdict")), "pass");
+	for (size_t i = 0; i < sizeof(not_applicable) / sizeof(not_applicable[0]); i++)
+		ck_assert_msg(lab_rig_find_gate(show, not_applicable[i], "not-applicable") != NULL,
+			"%s", not_applicable[i]);
+	ck_assert_ptr_nonnull(lab_rig_find_gate(show, "image-identity", "pass"));
+	ck_assert_ptr_nonnull(lab_rig_find_gate(show, "silence", "pass"));
+	cJSON_Delete(show);
+}
+
+static void check_rows(struct lab_rig *rig, const char *verdict, size_t count, double change)
+{
+	cJSON *json = lab_rig_json(rig);
+	const cJSON *exact = cJSON_GetObjectItem(json, "exact"), *row;
+
+	ck_assert_int_eq(cJSON_GetArraySize(cJSON_GetObjectItem(exact, "rows")), (int)count);
+	cJSON_ArrayForEach(row, cJSON_GetObjectItem(exact, "rows"))
+	{
+		double before = cJSON_GetObjectItem(row, "before_instructions")->valuedouble;
+		double after = cJSON_GetObjectItem(row, "after_instructions")->valuedouble;
+
+		ck_assert_double_gt(before, 50);
+		ck_assert_double_eq(after - before, change);
+		ck_assert_str_eq(
+			cJSON_GetStringValue(cJSON_GetObjectItem(row, "verdict")), verdict);
+	}
+	cJSON_Delete(json);
+}
+
+/* The image with two instructions more, under the system's own name. */
+static void plant_instructions(struct lab_rig *rig)
+{
+	cJSON *manifest = lab_rig_read_manifest(rig, "baremetal-long-handoff");
+
+	cJSON_ReplaceItemInObject(manifest, "system", cJSON_CreateString("baremetal"));
+	lab_rig_write_manifest(rig, "baremetal-long-handoff", manifest);
+}
+
+START_TEST(test_unchanged_runs_repeat_and_two_instructions_are_a_regression)
+{
+	struct lab_rig rig;
+	struct store *store;
+
+	lab_rig_start_icount(&rig, 16);
+	ck_assert_msg(lab_rig_run(&rig,
+			      (const char *[]){"run", "regress-icount", "--repeat=5", NULL}) == 0,
+		"%s%s", rig.out, rig.err);
+	check_gates(&rig);
+	store = open_store(&rig);
+	for (int64_t run = 2; run <= RUNS; run++) {
+		check_same_samples(store, 1, run);
+		check_same_console(store, 1, run);
+	}
+	store_close(store);
+	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"compare", "--baseline=1", "2", "3", "4",
+						"5", "--json", NULL}) == 0,
+		"%s%s", rig.out, rig.err);
+	check_rows(&rig, "equal", 2 * (RUNS - 1), 0);
+
+	plant_instructions(&rig);
+	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", "regress-icount", "--baseline=1",
+						"--json", NULL}) == 1,
+		"%s%s", rig.out, rig.err);
+	check_rows(&rig, "REGRESSION", 2, 2);
+	ck_assert(!lab_rig_has_power(&rig));
+	ck_assert_int_eq(
+		lab_rig_run(&rig, (const char *[]){"compare", "--baseline=1", "LAST", NULL}), 1);
+	ck_assert_ptr_nonnull(strstr(rig.out, "+2  REGRESSION"));
+	lab_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(test_suites_and_images_for_another_clock_are_refused)
+{
+	struct lab_rig rig;
+
+	lab_rig_start_icount(&rig, 16);
+	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"run", "smoke", NULL}), 2);
+	ck_assert_msg(strstr(rig.err, "\"icount\"") != NULL, "%s", rig.err);
+	ck_assert_int_eq(
+		lab_rig_run(&rig, (const char *[]){"run", "regress-icount", "--os=linux", NULL}),
+		2);
+	ck_assert_msg(strstr(rig.err, "no place for a plan") != NULL, "%s", rig.err);
+	ck_assert_int_eq(
+		lab_rig_run(&rig, (const char *[]){"run", "regress-icount", "--baseline=1", NULL}),
+		2);
+	ck_assert(!lab_rig_has_power(&rig));
+	lab_rig_stop(&rig);
+	lab_rig_start(&rig, NULL, 16);
+	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"run", "regress-icount", NULL}), 2);
+	ck_assert_msg(strstr(rig.err, "\"real\"") != NULL, "%s", rig.err);
+	lab_rig_stop(&rig);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("icount");
+	TCase *refused = tcase_create("refused");
+	TCase *exact = tcase_create("exact");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(refused, test_suites_and_images_for_another_clock_are_refused);
+	tcase_set_timeout(refused, 60);
+	tcase_add_test(exact, test_unchanged_runs_repeat_and_two_instructions_are_a_regression);
+	tcase_set_timeout(exact, 900);
+	suite_add_tcase(suite, refused);
+	suite_add_tcase(suite, exact);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
