@@ -28,6 +28,8 @@ const struct cli_command cli_commands[] = {
 		command_power},
 	{"sd", "BOARD host|dut|off|status|write [IMAGE]",
 		"move a board's card, or write an image to it", "ljqh", 2, 3, command_sd},
+	{"doctor", "BOARD", "prove each wire of a board, and say what to do", "lijqh", 1, 1,
+		command_doctor},
 	{NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
 

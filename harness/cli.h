@@ -62,6 +62,7 @@ int command_gates(struct cli *cli);
 int command_boards(struct cli *cli);
 int command_power(struct cli *cli);
 int command_sd(struct cli *cli);
+int command_doctor(struct cli *cli);
 
 /* "a,b" of --os into what plan and job take; NULL and 0 when not given. */
 const char *const *cli_systems(const struct cli *cli, size_t *count);

@@ -218,6 +218,9 @@ int peer_resume_session(struct peer *peer, uint32_t nonce, struct message_pong *
 /* PING. The exchange is the one of the try that was answered. */
 int peer_ping(struct peer *peer, struct peer_exchange *exchange);
 
+/* The same with a cookie of the caller's: eight bytes that come back as they went. */
+int peer_echo(struct peer *peer, uint64_t cookie, struct peer_exchange *exchange);
+
 /*
  * PROBE / CATALOG and the text behind them. *text is NUL-terminated, *size
  * without that NUL; the caller frees it. NULL and 0 on error.

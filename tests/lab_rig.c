@@ -152,9 +152,9 @@ static size_t add_defaults(struct lab_rig *rig, const char *command, const char 
 	static const struct {
 		const char *name, *commands;
 	} rows[] = {
-		{"lab", " run boards power sd "},
+		{"lab", " run boards power sd doctor "},
 		{"db", " run list show compare "},
-		{"images", " run "},
+		{"images", " run doctor "},
 	};
 	const char *values[] = {rig->lab, rig->db, rig->images};
 	char word[32];

@@ -2,6 +2,7 @@
 #include "boardctl/vboard/line.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,20 +28,46 @@
 /* Pace of a side whose rate is not known. */
 #define LINE_UNKNOWN_BAUD 115200
 
-int line_make_socket(int *line_end, int *device_end, bool is_small)
+int line_make_socket(struct line_end *line_end, struct line_end *device_end)
 {
 	int ends[2], smallest = 1;
 
-	*line_end = -1;
-	*device_end = -1;
+	*line_end = *device_end = (struct line_end){-1, -1};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return -errno;
 	/* Only towards the line: the host's bytes must not get lost in a slow emulator. */
-	if (is_small)
-		setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof(smallest));
-	*line_end = ends[0];
-	*device_end = ends[1];
+	setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof(smallest));
+	*line_end = (struct line_end){ends[0], ends[0]};
+	*device_end = (struct line_end){ends[1], ends[1]};
 	return 0;
+}
+
+int line_make_pipes(struct line_end *line_end, struct line_end *device_end)
+{
+	int to_line[2] = {-1, -1}, to_device[2] = {-1, -1}, result = 0;
+
+	/* Not sockets: those count each byte that is written alone as hundreds. */
+	if (pipe2(to_line, O_CLOEXEC | O_NONBLOCK) < 0 ||
+		pipe2(to_device, O_CLOEXEC | O_NONBLOCK) < 0)
+		result = -errno;
+	if (result == 0 && fcntl(to_line[1], F_SETPIPE_SZ, LINE_PIPE_BYTES) < 0)
+		result = -errno;
+	*line_end = (struct line_end){to_line[0], to_device[1]};
+	*device_end = (struct line_end){to_device[0], to_line[1]};
+	if (result < 0) {
+		line_close_end(line_end);
+		line_close_end(device_end);
+	}
+	return result;
+}
+
+void line_close_end(struct line_end *end)
+{
+	if (end->in_fd >= 0)
+		close(end->in_fd);
+	if (end->out_fd >= 0 && end->out_fd != end->in_fd)
+		close(end->out_fd);
+	*end = (struct line_end){-1, -1};
 }
 
 /* ---------------------------------------------------------------- pace and damage */
@@ -86,8 +113,8 @@ void line_set_device_baud(struct line *line, unsigned baud)
 
 	line->next_device_baud = baud;
 	line->next_device_bytes = 2 * (LINE_SOCKET_BYTES + 1);
-	if (line->device_fd >= 0)
-		ioctl(line->device_fd, FIONREAD, &waiting);
+	if (line->device.in_fd >= 0)
+		ioctl(line->device.in_fd, FIONREAD, &waiting);
 	if (!line->has_sent || (!line->to_host.is_busy && !waiting))
 		line_apply_device_baud(line);
 }
@@ -176,7 +203,7 @@ static ssize_t line_write(struct line_lane *lane, const uint8_t *bytes, size_t c
 	struct line *line = lane->line;
 
 	if (!lane->is_to_host)
-		return write(line->device_fd, bytes, count);
+		return write(line->device.out_fd, bytes, count);
 	if (line->adapter_latency_ms)
 		return line_hold(line, bytes, count);
 	return write(line->pty.master_fd, bytes, count);
@@ -186,7 +213,7 @@ static void line_hand_over(struct line_lane *lane, uint8_t *bytes, size_t count)
 {
 	struct line *line = lane->line;
 	bool is_lost =
-		line->is_cut || line->device_fd < 0 || (lane->is_to_host && !line->is_listened);
+		line->is_cut || line->device.out_fd < 0 || (lane->is_to_host && !line->is_listened);
 	ssize_t written = 0;
 
 	count = line_damage(lane, bytes, count);
@@ -368,7 +395,7 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 
 	memset(line, 0, sizeof(*line));
 	line->name = name;
-	line->device_fd = -1;
+	line->device = (struct line_end){-1, -1};
 	result = pty_open(&line->pty, link, LINE_UNKNOWN_BAUD);
 	if (result < 0)
 		return result;
@@ -403,13 +430,14 @@ void line_close(struct line *line)
 	line->held_timer.due_ns = 0;
 }
 
-void line_attach(struct line *line, int fd, const struct fault_plan *plan, unsigned power_on)
+void line_attach(
+	struct line *line, struct line_end end, const struct fault_plan *plan, unsigned power_on)
 {
 	line_detach(line);
-	line->device_fd = fd;
+	line->device = end;
 	line->is_cut = false;
 	line->has_sent = false;
-	line->to_host.source_fd = fd;
+	line->to_host.source_fd = end.in_fd;
 	fault_stream_start(&line->to_host.fault, plan, power_on, 0);
 	fault_stream_start(&line->to_device.fault, plan, power_on, 1);
 	line_lane_watch(&line->to_host);
@@ -424,9 +452,7 @@ void line_detach(struct line *line)
 	lane->source_fd = -1;
 	lane->timer.due_ns = 0;
 	line->device_watch.fd = -1;
-	if (line->device_fd >= 0)
-		close(line->device_fd);
-	line->device_fd = -1;
+	line_close_end(&line->device);
 	line->device_baud = 0;
 	line->next_device_baud = 0;
 }

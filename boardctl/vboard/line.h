@@ -20,6 +20,11 @@
 #include "boardctl/vboard/loop.h"
 #include "boardctl/vboard/pty.h"
 
+/* What one side of a wire reads from and writes to; both may be one descriptor. */
+struct line_end {
+	int in_fd, out_fd;
+};
+
 struct line_counts {
 	uint64_t bytes;	  /* handed over, garbled ones included */
 	uint64_t garbled; /* by differing rates */
@@ -45,7 +50,7 @@ struct line_lane {
 struct line {
 	const char *name;
 	struct pty pty;
-	int device_fd; /* -1: no power */
+	struct line_end device; /* the line's end of the wires; -1: no power */
 	unsigned device_baud, host_baud;
 	unsigned next_device_baud;  /* 0: none waits */
 	unsigned next_device_bytes; /* at most so many bytes are still of the old rate */
@@ -67,12 +72,20 @@ struct line {
 };
 
 /*
- * A pair of sockets for line_attach and the device; both without blocking, closed on exec. Small:
- * the smallest that the kernel has, so that the device waits for the line as for a real one. Else
- * it never waits: its time is then its own, and only the host sees the line's pace. 0 or a negative
- * errno.
+ * A pair of sockets for line_attach and the device, the smallest that the kernel has, so that the
+ * device waits for the line as for a real one; all without blocking, closed on exec. 0 or a
+ * negative errno.
  */
-int line_make_socket(int *line_end, int *device_end, bool is_small);
+int line_make_socket(struct line_end *line_end, struct line_end *device_end);
+
+/*
+ * The same of pipes that hold LINE_PIPE_BYTES: the device does not wait until they are full, so its
+ * time is its own, and only the host sees the line's pace.
+ */
+#define LINE_PIPE_BYTES (1 << 20)
+int line_make_pipes(struct line_end *line_end, struct line_end *device_end);
+
+void line_close_end(struct line_end *end);
 
 /*
  * Make the pty and the link to it, with no device yet. 0 or a negative errno; close in any case (a
@@ -82,10 +95,11 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 void line_close(struct line *line);
 
 /*
- * Power to the device at the end of fd, which the line closes at detach. Faults, if any, start
+ * Power to the device at the other end, which the line closes at detach. Faults, if any, start
  * anew for the given power-on. The device's rate is unknown (all garbage) until it is set.
  */
-void line_attach(struct line *line, int fd, const struct fault_plan *plan, unsigned power_on);
+void line_attach(
+	struct line *line, struct line_end end, const struct fault_plan *plan, unsigned power_on);
 
 /* Power off: what was on its way is lost. */
 void line_detach(struct line *line);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -139,7 +140,7 @@ static char *qemu_escape(const char *text)
 }
 
 static void qemu_list_arguments(struct qemu_arguments *arguments, const struct qemu *qemu,
-	int uart_fd, int monitor_fd, int trace_fd)
+	const struct line_end *uart, int monitor_fd, int trace_fd)
 {
 	const struct qemu_config *config = qemu->config;
 
@@ -165,7 +166,10 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 		qemu_add(arguments, "-drive", "if=none,id=slot");
 	qemu_add(arguments, "-device", "sd-card,drive=slot,id=card");
 	qemu_add(arguments, "-display", "none");
-	qemu_add(arguments, "-chardev", "socket,id=uart,fd=%d", uart_fd);
+	if (uart->in_fd == uart->out_fd)
+		qemu_add(arguments, "-chardev", "socket,id=uart,fd=%d", uart->in_fd);
+	else
+		qemu_add(arguments, "-chardev", "stdio,id=uart,signal=off");
 	qemu_add(arguments, "-serial", "chardev:uart");
 	qemu_add(arguments, "-monitor", "none");
 	qemu_add(arguments, "-chardev", "socket,id=qmp,fd=%d", monitor_fd);
@@ -174,11 +178,27 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 	qemu_add(arguments, "-D", "/dev/fd/%d", trace_fd);
 }
 
-static void qemu_execute(
-	const struct qemu *qemu, int uart_fd, int monitor_fd, int trace_fd, pid_t parent)
+/*
+ * All its threads on one processor, whichever: where they run at once, QEMU's main loop may look at
+ * a guest that has just gone to sleep before its last instructions are counted, and moves time on
+ * by so much too far.
+ */
+static void qemu_stay_on_one_cpu(void)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu < 0 ? 0 : cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+		log_event("qemu: cannot stay on one processor: %s", strerror(errno));
+}
+
+static void qemu_execute(const struct qemu *qemu, const struct line_end *uart, int monitor_fd,
+	int trace_fd, pid_t parent)
 {
 	struct qemu_arguments arguments;
-	int inherited[] = {uart_fd, monitor_fd, trace_fd};
+	int inherited[] = {uart->in_fd, uart->out_fd, monitor_fd, trace_fd};
 	int null_fd = open("/dev/null", O_RDWR);
 	sigset_t none;
 
@@ -192,7 +212,14 @@ static void qemu_execute(
 	dup2(null_fd, 0);
 	dup2(log_fd() >= 0 ? log_fd() : null_fd, 1);
 	dup2(1, 2);
-	qemu_list_arguments(&arguments, qemu, uart_fd, monitor_fd, trace_fd);
+	/* A pair of pipes is only taken as standard input and output. */
+	if (uart->in_fd != uart->out_fd) {
+		dup2(uart->in_fd, 0);
+		dup2(uart->out_fd, 1);
+	}
+	if (qemu->config->is_icount)
+		qemu_stay_on_one_cpu();
+	qemu_list_arguments(&arguments, qemu, uart, monitor_fd, trace_fd);
 	execvp(arguments.list[0], arguments.list);
 	dprintf(2, "cannot execute %s: %s\n", arguments.list[0], strerror(errno));
 	_exit(127);
@@ -252,7 +279,7 @@ static void qemu_close(struct qemu *qemu)
 	qemu->pid = 0;
 }
 
-int qemu_start(struct qemu *qemu, int uart_fd, bool with_card)
+int qemu_start(struct qemu *qemu, struct line_end *uart, bool with_card)
 {
 	int monitor[2] = {-1, -1}, trace[2] = {-1, -1};
 	pid_t parent = getpid(), pid;
@@ -267,7 +294,7 @@ int qemu_start(struct qemu *qemu, int uart_fd, bool with_card)
 	}
 	pid = fork();
 	if (pid == 0)
-		qemu_execute(qemu, uart_fd, monitor[1], trace[1], parent);
+		qemu_execute(qemu, uart, monitor[1], trace[1], parent);
 	if (pid < 0) {
 		result = -errno;
 		goto out;
@@ -284,7 +311,7 @@ out:
 		if (trace[i] >= 0)
 			close(trace[i]);
 	}
-	close(uart_fd);
+	line_close_end(uart);
 	return result;
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "boardctl/vboard/line.h"
 #include "boardctl/vboard/loop.h"
 
 /* Strings are borrowed for the life of the qemu. */
@@ -43,10 +44,10 @@ struct qemu {
 void qemu_init(struct qemu *qemu, struct loop *loop, const struct qemu_config *config);
 
 /*
- * Start with or without the card, the UART at uart_fd (the parent's copy is closed in any case).
+ * Start with or without the card, the UART at that end (the parent's copy is closed in any case).
  * 0 or a negative errno; a program that cannot be executed shows as an early end.
  */
-int qemu_start(struct qemu *qemu, int uart_fd, bool with_card);
+int qemu_start(struct qemu *qemu, struct line_end *uart, bool with_card);
 
 /* SIGKILL and reap; nothing happens when it does not run. */
 void qemu_kill(struct qemu *qemu);
