@@ -49,6 +49,7 @@ static void write_lab(struct lab_rig *rig, const char *driver)
 		"  \"model\": \"virtual-86-panel\", \"time\": \"%s\",\n"
 		"  \"console\": { \"driver\": \"%s\", \"path\": \"board/uart\" },\n"
 		"  \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n"
+		"    \"answer_ms\": 5000,\n"
 		"    \"port\": { \"driver\": \"%s\", \"path\": \"board/relay\" } },\n"
 		"  \"sdmux\": { \"driver\": \"usbsdmux\", \"command\": \"%s\",\n"
 		"    \"device\": \"./board\", \"card\": \"board/card\" } } } }\n",

@@ -179,12 +179,14 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 }
 
 /*
- * All its threads on one processor, whichever: where they run at once, QEMU's main loop may look at
- * a guest that has just gone to sleep before its last instructions are counted, and moves time on
- * by so much too far.
+ * QEMU's main loop must not look at a guest that has just gone to sleep before its last
+ * instructions are counted: it would move time on by so much too far. So all threads stay on one
+ * processor, whichever, and as batch work none takes it from another that still has something to
+ * do: the main loop then sleeps before the guest goes on.
  */
-static void qemu_stay_on_one_cpu(void)
+static void qemu_keep_threads_apart(void)
 {
+	static const struct sched_param no_priority;
 	int cpu = sched_getcpu();
 	cpu_set_t set;
 
@@ -192,6 +194,8 @@ static void qemu_stay_on_one_cpu(void)
 	CPU_SET(cpu < 0 ? 0 : cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) < 0)
 		log_event("qemu: cannot stay on one processor: %s", strerror(errno));
+	if (sched_setscheduler(0, SCHED_BATCH, &no_priority) < 0)
+		log_event("qemu: cannot be batch work: %s", strerror(errno));
 }
 
 static void qemu_execute(const struct qemu *qemu, const struct line_end *uart, int monitor_fd,
@@ -218,7 +222,7 @@ static void qemu_execute(const struct qemu *qemu, const struct line_end *uart, i
 		dup2(uart->out_fd, 1);
 	}
 	if (qemu->config->is_icount)
-		qemu_stay_on_one_cpu();
+		qemu_keep_threads_apart();
 	qemu_list_arguments(&arguments, qemu, uart, monitor_fd, trace_fd);
 	execvp(arguments.list[0], arguments.list);
 	dprintf(2, "cannot execute %s: %s\n", arguments.list[0], strerror(errno));
