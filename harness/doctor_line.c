@@ -13,6 +13,7 @@
 #define PROMPT_MS	45000
 #define COMMAND_MS	120000
 #define PINGS		64u /* eight values each: every value of a byte twice */
+#define PATIENCE_MS	300 /* a busy board is no broken wire */
 #define NONCE		0x0d0c7041u
 #define LATENCY_GOOD_US 5000u
 
@@ -127,7 +128,7 @@ static bool check_agent(struct line *line)
 	struct peer_link link = {
 		.context = line, .read = read_link, .write = write_link, .now_us = now_us};
 	struct peer_config peer = {
-		.baud = line->manifest->uart.baud, .latency_ms = 50 + config->latency_ms};
+		.baud = line->manifest->uart.baud, .latency_ms = PATIENCE_MS + config->latency_ms};
 	int timeout_ms = (int)line->manifest->start_timeout_s * 1000;
 	struct message_hello hello;
 

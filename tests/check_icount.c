@@ -13,6 +13,14 @@
 
 #define RUNS 5
 
+/* A long text does not fit into a message. */
+static const char *end_of(const char *text)
+{
+	size_t size = strlen(text);
+
+	return size > 1500 ? text + size - 1500 : text;
+}
+
 static struct store *open_store(struct lab_rig *rig)
 {
 	struct store *store;
@@ -132,7 +140,7 @@ START_TEST(test_unchanged_runs_repeat_and_two_instructions_are_a_regression)
 	lab_rig_start_icount(&rig, 16);
 	ck_assert_msg(lab_rig_run(&rig,
 			      (const char *[]){"run", "regress-icount", "--repeat=5", NULL}) == 0,
-		"%s%s", rig.out, rig.err);
+		"%s", end_of(rig.err));
 	check_gates(&rig);
 	store = open_store(&rig);
 	for (int64_t run = 2; run <= RUNS; run++) {
@@ -142,13 +150,13 @@ START_TEST(test_unchanged_runs_repeat_and_two_instructions_are_a_regression)
 	store_close(store);
 	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"compare", "--baseline=1", "2", "3", "4",
 						"5", "--json", NULL}) == 0,
-		"%s%s", rig.out, rig.err);
+		"%s", end_of(rig.err));
 	check_rows(&rig, "equal", 2 * (RUNS - 1), 0);
 
 	plant_instructions(&rig);
 	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", "regress-icount", "--baseline=1",
 						"--json", NULL}) == 1,
-		"%s%s", rig.out, rig.err);
+		"%s", end_of(rig.err));
 	check_rows(&rig, "REGRESSION", 2, 2);
 	ck_assert(!lab_rig_has_power(&rig));
 	ck_assert_int_eq(
