@@ -43,7 +43,7 @@ warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 ifeq ($(WERROR),1)
 warnings += -Werror
 endif
-lib_packages := libserialport sqlite3 libcjson libzstd libcrypto
+lib_packages := libserialport sqlite3 libcjson libzstd libcrypto libcurl libmicrohttpd
 lib_cflags := $(shell $(PKG_CONFIG) --cflags $(lib_packages) 2>/dev/null)
 lib_libs := $(shell $(PKG_CONFIG) --libs $(lib_packages) 2>/dev/null)
 check_cflags := $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)
@@ -57,7 +57,7 @@ target_warnings := $(warnings) -Wconversion
 
 # ---------------------------------------------------------------- sources
 
-programs := $(BUILD)/sameboard $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent
+programs := $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent
 
 protocol_src := $(wildcard protocol/*.c)
 agentcore_src := $(wildcard agents/core/*.c)
@@ -65,10 +65,13 @@ posix_src := $(wildcard agents/core/posix/*.c)
 linux_src := $(wildcard agents/linux/*.c)
 baremetal_src := $(wildcard agents/baremetal/*.c) $(wildcard agents/baremetal/*.S)
 lib_src := $(protocol_src) $(agentcore_src) $(wildcard boardctl/*.c) $(wildcard db/*.c) \
-	$(filter-out harness/main.c,$(wildcard harness/*.c))
+	$(filter-out harness/main.c harness/daemon_main.c,$(wildcard harness/*.c))
 vboard_src := $(filter-out boardctl/vboard/sdmux.c,$(wildcard boardctl/vboard/*.c))
 test_src := $(wildcard tests/check_*.c)
-test_lib_src := $(filter-out $(test_src),$(wildcard tests/*.c))
+bench_src := $(wildcard tests/bench_*.c)
+fuzz_src := $(filter-out tests/fuzz/libfuzzer.c,$(wildcard tests/fuzz/*.c))
+test_lib_src := $(filter-out $(test_src) $(bench_src),$(wildcard tests/*.c)) $(fuzz_src)
+benches := $(patsubst tests/bench_%.c,$(BUILD)/bench-%,$(bench_src))
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lib_obj := $(call obj,$(lib_src))
@@ -105,6 +108,10 @@ $(libsameboard): $(lib_obj)
 link = $(CC) $(san_flags) -pthread $(CFLAGS) $(LDFLAGS)
 
 $(BUILD)/sameboard: $(BUILD)/obj/harness/main.o $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
+
+$(BUILD)/sameboardd: $(BUILD)/obj/harness/daemon_main.o $(libsameboard)
 	$(say) LD $@
 	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
 
@@ -195,6 +202,77 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,
 	$(say) LD $@
 	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
 
+# Fuzzers: the same targets as in tests/check_fuzz.c, with libFuzzer of clang.
+FUZZ_SECONDS ?= 600
+FUZZ_CORES ?= $(shell nproc)
+FUZZ_CC ?= clang
+fuzz_names := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_flags = -std=c11 -O1 -g $(warnings) -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=undefined $(lib_cflags) $(check_cflags) -pthread $(base_cppflags)
+fuzz_obj = $(patsubst %.c,build/fuzz/obj/%.o,$(1))
+
+build/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC "$< (fuzz)"
+	$(Q)$(FUZZ_CC) $(fuzz_flags) -MMD -MP -c $< -o $@
+
+build/fuzz/lib.a: $(call fuzz_obj,$(lib_src))
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
+
+$(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c) build/fuzz/lib.a
+	$(say) LD $@
+	$(Q)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $^ $(check_libs) $(lib_libs) -lm -o $@
+
+## fuzz: run each fuzzer for FUZZ_SECONDS (600) on FUZZ_CORES, coverage printed
+.PHONY: fuzz
+fuzz: $(addprefix build/fuzz/,$(fuzz_names)) build/tests/check_fuzz
+	$(Q)tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ_CORES) $(fuzz_names)
+
+# Benchmarks of the harness itself; their helpers are those of the tests.
+$(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,tests/samples.c) $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
+
+# What packing costs the target, counted by an emulator that runs nothing else.
+bench_target_src := $(wildcard tests/bench_target/*.c) agents/core/pack.c protocol/codec.c protocol/series.c agents/baremetal/mem.c
+bench_target_series := tests/data/latency/G_grid_idle_fifo90.ns.txt
+
+$(BUILD)/bench-target/bench_samples.inc: $(bench_target_series)
+	@mkdir -p $(@D)
+	$(Q)awk '{ printf "%d,\n", int($$1 * 24 / 1000) }' $< >$@
+
+$(BUILD)/bench-target/bench.elf: $(bench_target_src) $(wildcard tests/bench_target/*.S tests/bench_target/*.ld protocol/*.h agents/core/*.h) $(BUILD)/bench-target/bench_samples.inc
+	$(say) LD $@
+	$(Q)$(RISCV_CC) $(filter-out -fno-pic,$(baremetal_flags)) -fno-pie -no-pie -static -I$(BUILD)/bench-target \
+		-Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,-T,tests/bench_target/bench_target.ld \
+		$(filter %.c %.S,$^) -lgcc -o $@
+
+## bench: what the samples come to on the wire, and what coding them costs
+.PHONY: bench
+bench: $(benches) $(BUILD)/bench-target/bench.elf
+	$(Q)$(BUILD)/bench-codec --hz 24000000 tests/data/latency/*.ns.txt
+	$(Q)$(BUILD)/bench-wire tests/data/latency/*.ns.txt
+	@echo 'packing $(notdir $(bench_target_series)) on the target:'
+	$(Q)qemu-system-riscv64 -M virt -m 32 -bios none -nographic -monitor none -serial stdio \
+		-icount shift=0 -kernel $(BUILD)/bench-target/bench.elf
+
+# Every core, unless the user has said otherwise.
+parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
+# Long runs of their own, beside the Check programs.
+$(BUILD)/tests/campaign-%: $(BUILD)/obj/tests/campaign/%.o $(call obj,$(test_lib_src)) $(call obj,$(posix_src)) $(libsameboard)
+	$(say) LD $@
+	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
+
+## campaign-wire: 1,000 seeded sessions over bad lines, in simulated time
+.PHONY: campaign-wire
+campaign-wire: $(BUILD)/tests/campaign-wire
+	$(Q)$(BUILD)/tests/campaign-wire
+
+## campaign-vboard: 50 pulls over bad lines of the virtual panel, and a raised one
+.PHONY: campaign-vboard
+campaign-vboard: $(programs) $(BUILD)/tests/campaign-vboard
+	$(Q)$(BUILD)/tests/campaign-vboard
 # Lets libserialport open vboard's pseudo-terminals: loaded into the program under test.
 pty_serial := $(BUILD)/tests/pty_serial.so
 $(pty_serial): tests/preload/pty_serial.c $(BUILD)/flags
@@ -210,24 +288,31 @@ setup:
 ## demo: set up, build, and run the main job on the virtual panel
 demo:
 	$(Q)ci/setup
-	$(Q)$(MAKE) --no-print-directory all images
+	$(Q)$(MAKE) --no-print-directory $(parallel) all images
 	$(Q)ci/demo
 
 ## check: set up, build, and run all tests (SAN=1: with sanitizers)
 check:
 	$(Q)ci/setup
-	$(Q)$(MAKE) --no-print-directory all agents images
-	$(Q)$(MAKE) --no-print-directory check-built
+	$(Q)$(MAKE) --no-print-directory $(parallel) all agents images
+	$(Q)$(MAKE) --no-print-directory $(parallel) check-built
 
 .PHONY: check-built
-check-built: $(programs) $(tests)
+check-built: $(programs) $(benches) $(tests)
 	$(Q)BUILD=$(BUILD) tests/run $(tests)
 
-## size: print what the code for the target weighs
-size: agents
-	$(Q)$(RISCV_SIZE) -t $(call riscv_obj,$(protocol_src)) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent
+## campaign: kill something under each of 200 jobs (CAMPAIGN=N; goes on where it was stopped)
+CAMPAIGN ?= 200
+.PHONY: campaign
+campaign: $(programs) $(BUILD)/tests/check_campaign images
+	$(Q)SAMEBOARD_CAMPAIGN=$(CAMPAIGN) SAMEBOARD_CAMPAIGN_FILE=$(BUILD)/campaign.txt $(BUILD)/tests/check_campaign
 
-formatted = $(shell find protocol agents boardctl db harness tests -name '*.[ch]')
+## size: print what the code for the target weighs; protocol/ must stay below 6 KiB
+size: agents
+	$(Q)$(RISCV_SIZE) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent
+	$(Q)$(RISCV_SIZE) -t $(patsubst %.c,$(BUILD)/baremetal/baremetal/%.o,$(protocol_src)) | \
+		awk '{ print } $$6 == "(TOTALS)" { text = $$1 } \
+		END { printf "protocol/ at -Os: %d of 6144 bytes of text\n", text; exit text > 6144 }'
 
 ## format: run clang-format over the sources
 format:
@@ -241,7 +326,7 @@ format-check:
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/schema \
 		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir)
-	install -m 755 $(BUILD)/sameboard $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
+	install -m 755 $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
 	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
 	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
 	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1

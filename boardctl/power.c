@@ -9,7 +9,7 @@
 #include "boardctl/monotonic.h"
 
 #define DEFAULT_OFF_MS	  2000u
-#define DEFAULT_ANSWER_MS 500u
+#define DEFAULT_ANSWER_MS 2000u
 #define CHANNELS	  8u
 
 static const char no_memory[] = "out of memory";
@@ -45,7 +45,7 @@ int power_open(struct power **out, const struct power_config *config)
 	/* The link has its own copies; the caller's strings may go. */
 	power->config.port = (struct link_config){.driver = NULL};
 	if (ret)
-		return fail_format(power->error, sizeof(power->error), ret, "relay: %s",
+		return fail_format(power->error, sizeof(power->error), ret, "%s",
 			link_error(power->port));
 	return power->config.silent ? 0 : driver->prove(power);
 }

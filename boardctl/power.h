@@ -23,7 +23,7 @@ struct power_config {
 	struct link_config port; /* the relay's port; baud 0 = 9600 */
 	unsigned channel;	 /* 1..8; 0 = 1 */
 	unsigned off_ms;	 /* the board stays off at least so long; 0 = 2000 */
-	unsigned answer_ms;	 /* wait for an answer; 0 = 500 */
+	unsigned answer_ms;	 /* wait for an answer; 0 = 2000 */
 	/* The relay never answers (most single-channel ones). Then states are
 	 * commanded and not read back, and the port can't be proven a relay:
 	 * its identity must be right. */

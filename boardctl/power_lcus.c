@@ -66,7 +66,7 @@ static int read_answer(struct power *power, bool *on)
 
 		if (got < 0)
 			return fail_format(power->error, sizeof(power->error), (int)got,
-				"relay: %s", link_error(power->port));
+				"%s", link_error(power->port));
 		/* A zero byte would hide what comes behind it. */
 		for (ssize_t i = 0; i < got; i++)
 			if (!answer[used + (size_t)i])
@@ -89,7 +89,7 @@ static int lcus_send(struct power *power, const unsigned char *bytes, size_t siz
 	int ret = link_write(power->port, bytes, size);
 
 	if (ret)
-		return fail_format(power->error, sizeof(power->error), ret, "relay: %s",
+		return fail_format(power->error, sizeof(power->error), ret, "%s",
 			link_error(power->port));
 	return 0;
 }
@@ -101,7 +101,7 @@ static int lcus_get(struct power *power, bool *on)
 	int ret = link_flush(power->port);
 
 	if (ret)
-		return fail_format(power->error, sizeof(power->error), ret, "relay: %s",
+		return fail_format(power->error, sizeof(power->error), ret, "%s",
 			link_error(power->port));
 	ret = lcus_send(power, query, sizeof(query));
 	if (!ret)

@@ -133,7 +133,39 @@ static const char step_2[] =
 	"CREATE INDEX events_by_run ON events(run_id);\n"
 	"CREATE INDEX console_logs_by_run ON console_logs(run_id);\n";
 
-static const char *const steps[STORE_SCHEMA_VERSION] = {step_1, step_2};
+/* A job's number is that of its row in jobs, which its worker adds when it begins. */
+static const char step_3[] =
+	"CREATE TABLE queue(\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  board TEXT NOT NULL,\n"
+	"  client TEXT NOT NULL,\n" /* jobs of one client are one queue */
+	"  uid INTEGER,\n"	    /* of the process that submitted it; NULL: unknown */
+	"  pid INTEGER,\n"
+	"  suite TEXT NOT NULL,\n"
+	"  suite_json TEXT NOT NULL,\n"
+	"  systems TEXT NOT NULL,\n"  /* between commas; empty: those of the suite */
+	"  boots INTEGER NOT NULL,\n" /* 0: as the suite says */
+	"  seed INTEGER NOT NULL,\n"
+	"  command TEXT NOT NULL,\n"
+	"  state TEXT NOT NULL CHECK(state IN ('queued', 'running', 'done', 'cancelled')),\n"
+	"  turn INTEGER,\n" /* when it was taken, in the order of all that were */
+	"  machine TEXT,\n" /* its worker, as in jobs */
+	"  worker_pid INTEGER,\n"
+	"  worker_start INTEGER,\n"
+	"  submitted_ms INTEGER NOT NULL,\n"
+	"  started_ms INTEGER,\n"
+	"  ended_ms INTEGER,\n"
+	"  exit_code INTEGER,\n"
+	"  error TEXT);\n"
+	"CREATE INDEX queue_by_state ON queue(state, board);\n"
+	"CREATE INDEX queue_by_client ON queue(board, client, turn);\n"
+	"CREATE TABLE board_health(\n"
+	"  board TEXT PRIMARY KEY,\n"
+	"  lab_failures INTEGER NOT NULL,\n" /* in a row */
+	"  quarantined_ms INTEGER,\n"
+	"  reason TEXT NOT NULL) WITHOUT ROWID;\n";
+
+static const char *const steps[STORE_SCHEMA_VERSION] = {step_1, step_2, step_3};
 
 const char *schema_step(int step)
 {

@@ -30,7 +30,7 @@
 struct store;
 
 /* The newest schema this program knows (PRAGMA user_version). */
-#define STORE_SCHEMA_VERSION 2
+#define STORE_SCHEMA_VERSION 3
 
 enum store_flag {
 	STORE_READ_ONLY = 1, /* never creates, migrates or writes */
@@ -69,6 +69,7 @@ struct store_job {
 	const char *plan;	/* the plan as printed or NULL */
 	const char *version;	/* of sameboard */
 	int64_t started_ms;
+	int64_t id; /* one that queue_add() gave, 0: the next */
 };
 
 /*
@@ -88,6 +89,9 @@ int store_end_job(struct store *store, int64_t job_id, int exit_code, int64_t en
  * time: a file is used from one machine and one PID namespace.
  */
 int store_recover(struct store *store, int64_t now_ms);
+
+/* The same for the runs of one board; jobs with open runs on others stay open. */
+int store_recover_board(struct store *store, const char *board, int64_t now_ms);
 
 /* ------------------------------------------------------------------ runs */
 

@@ -61,10 +61,10 @@ int store_begin_job(struct store *store, const struct store_job *job, int64_t *j
 		return result;
 	store_job_get_machine(machine);
 	result = handle_run(store, "add a job",
-		"INSERT INTO jobs(command, suite, suite_json, plan, version, machine, pid, "
-		"pid_start, started_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		"ttttttiii", job->command ? job->command : "", job->suite, job->suite_json,
-		job->plan, job->version, machine, (int64_t)getpid(),
+		"INSERT INTO jobs(id, command, suite, suite_json, plan, version, machine, pid, "
+		"pid_start, started_ms) VALUES(nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"ittttttiii", job->id, job->command ? job->command : "", job->suite,
+		job->suite_json, job->plan, job->version, machine, (int64_t)getpid(),
 		store_job_get_start((int64_t)getpid()), job->started_ms);
 	if (!result)
 		*job_id = sqlite3_last_insert_rowid(store->db);
@@ -85,6 +85,13 @@ int store_end_job(struct store *store, int64_t job_id, int exit_code, int64_t en
 	return result;
 }
 
+bool store_job_is_alive(const char *here, const char *machine, int64_t pid, int64_t pid_start)
+{
+	int64_t start = pid > 0 ? store_job_get_start(pid) : 0;
+
+	return machine && !strcmp(here, machine) && start != 0 && start == pid_start;
+}
+
 /* The jobs that have not ended and whose process has; *ids is the caller's. */
 static int find_dead_jobs(struct store *store, int64_t **ids, int *count)
 {
@@ -101,11 +108,10 @@ static int find_dead_jobs(struct store *store, int64_t **ids, int *count)
 		return result;
 	while ((step = sqlite3_step(stmt)) == SQLITE_ROW) {
 		const char *where = (const char *)sqlite3_column_text(stmt, 1);
-		int64_t start = store_job_get_start(sqlite3_column_int64(stmt, 2));
 		int64_t *grown;
 
-		if (where && !strcmp(where, machine) && start != 0 &&
-			start == sqlite3_column_int64(stmt, 3))
+		if (store_job_is_alive(machine, where, sqlite3_column_int64(stmt, 2),
+			    sqlite3_column_int64(stmt, 3)))
 			continue;
 		grown = realloc(*ids, (size_t)(*count + 1) * sizeof(**ids));
 		if (!grown) {
@@ -121,24 +127,33 @@ static int find_dead_jobs(struct store *store, int64_t **ids, int *count)
 	return result;
 }
 
-static int mark_job(struct store *store, int64_t job_id, int64_t now_ms)
+/* Of one board, or of all if that is NULL. */
+static int mark_job(struct store *store, int64_t job_id, const char *board, int64_t now_ms)
 {
 	int marked;
 	int result = handle_run(store, "mark interrupted runs",
-		"UPDATE runs SET verdict = 'interrupted', ended_ms = ?, reason = 'the process of "
-		"job ' || job_id || ' is gone without having ended the run' WHERE job_id = ? AND "
-		"verdict IS NULL",
-		"ii", now_ms, job_id);
+		"UPDATE runs SET verdict = 'interrupted', ended_ms = ?1, reason = 'the process of "
+		"job ' || job_id || ' is gone without having ended the run' WHERE job_id = ?2 AND "
+		"verdict IS NULL AND (?3 IS NULL OR board_id IN (SELECT id FROM boards WHERE "
+		"name = ?3))",
+		"iit", now_ms, job_id, board);
 
 	if (result)
 		return result;
 	marked = sqlite3_changes(store->db);
-	result = handle_run(store, "end a dead job", "UPDATE jobs SET ended_ms = ? WHERE id = ?",
+	result = handle_run(store, "end a dead job",
+		"UPDATE jobs SET ended_ms = ?1 WHERE id = ?2 AND NOT EXISTS (SELECT 1 FROM runs "
+		"WHERE job_id = ?2 AND verdict IS NULL)",
 		"ii", now_ms, job_id);
 	return result ? result : marked;
 }
 
 int store_recover(struct store *store, int64_t now_ms)
+{
+	return store_recover_board(store, NULL, now_ms);
+}
+
+int store_recover_board(struct store *store, const char *board, int64_t now_ms)
 {
 	int64_t *ids = NULL;
 	int count = 0, marked = 0;
@@ -152,7 +167,7 @@ int store_recover(struct store *store, int64_t now_ms)
 	if (!result)
 		result = find_dead_jobs(store, &ids, &count);
 	for (int i = 0; result >= 0 && i < count; i++) {
-		result = mark_job(store, ids[i], now_ms);
+		result = mark_job(store, ids[i], board, now_ms);
 		marked += result > 0 ? result : 0;
 	}
 	if (result >= 0)

@@ -16,4 +16,7 @@ void store_job_get_machine(char machine[STORE_JOB_MACHINE_SIZE]);
 /* Start of a process in clock ticks since boot (proc(5), stat field 22), 0: no such process. */
 int64_t store_job_get_start(int64_t pid);
 
+/* Whether a process that was recorded so still lives; `here` is this machine. */
+bool store_job_is_alive(const char *here, const char *machine, int64_t pid, int64_t pid_start);
+
 #endif

@@ -12,6 +12,9 @@
 
 #include "harness/paths.h"
 
+/* A board must not stay powered because a relay, or this machine, was busy for a moment. */
+#define REST_TRIES 6
+
 static int board_fail(struct board *board, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -120,6 +123,21 @@ static int refuse_shared_port(struct board *board)
 		console);
 }
 
+/*
+ * Once more where it answered half: it may be in the middle of what a process
+ * that is gone had asked.
+ */
+static int open_relay(struct board *board)
+{
+	int rc = power_open(&board->power, &board->config->power);
+
+	if (rc == -ETIMEDOUT || rc == -EPROTO) {
+		power_close(board->power);
+		rc = power_open(&board->power, &board->config->power);
+	}
+	return rc;
+}
+
 int board_open(struct board *board, const struct lab_board *config, const char *what)
 {
 	int rc;
@@ -131,7 +149,7 @@ int board_open(struct board *board, const struct lab_board *config, const char *
 	rc = refuse_shared_port(board);
 	if (rc != 0)
 		return rc;
-	rc = power_open(&board->power, &config->power);
+	rc = open_relay(board);
 	if (rc != 0)
 		return board_fail(board, rc, "relay: %s", power_error(board->power));
 	if (config->has_sdmux) {
@@ -142,14 +160,14 @@ int board_open(struct board *board, const struct lab_board *config, const char *
 	return 0;
 }
 
-static int drive_to_rest(struct board *board)
+int board_rest(struct board *board)
 {
 	bool on = board->config->rest == LAB_REST_ON;
 	char why[512];
-	int rc = power_set(board->power, on);
+	int rc = -ETIMEDOUT;
 
-	/* A relay that did not answer may have switched or not: once more. */
-	if (rc != 0)
+	/* A relay that did not answer may have switched or not: again. */
+	for (int tries = 0; rc != 0 && rc != -ENODEV && tries < REST_TRIES; tries++)
 		rc = power_set(board->power, on);
 	if (rc != 0) {
 		snprintf(why, sizeof(why), "%s", power_error(board->power));
@@ -166,7 +184,7 @@ int board_close(struct board *board)
 	int rc = 0;
 
 	if (board->power && board->is_touched)
-		rc = drive_to_rest(board);
+		rc = board_rest(board);
 	link_close(board->console);
 	sdmux_close(board->mux);
 	power_close(board->power);

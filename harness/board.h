@@ -33,6 +33,9 @@ struct board {
  */
 int board_open(struct board *board, const struct lab_board *config, const char *what);
 
+/* The rest state, verified, with the board kept open. */
+int board_rest(struct board *board);
+
 /* Rest state, verified; everything closed.  0, or the error of the rest state:
  * the board may then be powered, and board_error() says so. */
 int board_close(struct board *board);

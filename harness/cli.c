@@ -13,23 +13,38 @@
 
 const struct cli_command cli_commands[] = {
 	{"run", "SUITE", "measure the systems of a suite on a board and compare them",
-		"lbdiorsBjqh", 1, 1, command_run},
+		"lbdiorsSCBjqh", 1, 1, command_run},
+	{"submit", "SUITE", "give the daemon a job and leave", "borsSCjqh", 1, 1, command_submit},
+	{"watch", "JOB", "follow a job of the daemon to its end", "Sjqh", 1, 1, command_watch},
+	{"cancel", "JOB", "end a job; its board comes to rest", "Sjh", 1, 1, command_cancel},
+	{"queue", "", "list what waits and what runs", "Sjh", 0, 0, command_queue},
 	{"plan", "SUITE", "show what `run` would do, and how long it takes", "orsjh", 1, 1,
 		command_plan},
 	{"list", "", "list the runs that are stored, newest first", "donjh", 0, 0, command_list},
-	{"show", "RUN", "show one run: facts, windows, gates with evidence", "djh", 1, 1,
+	{"show", "RUN", "show one run: facts, windows, gates with evidence", "dcjh", 1, 1,
 		command_show},
 	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJBjh", 0,
 		CLI_ARGUMENTS_MAX, command_compare},
 	{"gates", "", "explain every validity gate", "jh", 0, 0, command_gates},
-	{"boards", "", "list the boards of the lab file, and who holds them", "ljh", 0, 0,
-		command_boards},
+	{"boards", "[BOARD]", "list the boards of the lab file, who holds them, and their health",
+		"ldEjh", 0, 1, command_boards},
 	{"power", "BOARD on|off|cycle|status", "switch a board's power", "ljqh", 2, 2,
 		command_power},
 	{"sd", "BOARD host|dut|off|status|write [IMAGE]",
 		"move a board's card, or write an image to it", "ljqh", 2, 3, command_sd},
 	{"doctor", "BOARD", "prove each wire of a board, and say what to do", "lijqh", 1, 1,
 		command_doctor},
+	{"wire", "decode [FILE]", "explain a captured line: frames, text, damage, times", "dRjh", 1,
+		2, command_wire},
+	{NULL, NULL, NULL, NULL, 0, 0, NULL},
+};
+
+/* For programs: not in the list of commands. */
+const struct cli_command cli_internal_commands[] = {
+	{"work", "JOB", "work on a job of the queue (started by sameboardd)", "ldiFh", 1, 1,
+		command_work},
+	{"recover", "BOARD", "bring a board to rest after its job died (started by sameboardd)",
+		"ldFh", 1, 1, command_recover},
 	{NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
 
@@ -52,6 +67,13 @@ static const struct option_row {
 	{'n', "limit", "N", "at most so many rows (default 20)"},
 	{'J', "job", "JOB", "all runs of this job: an id, LAST or LAST~N"},
 	{'B', "baseline", "RUN", "judge by the EXACT rule against this run: an id, LAST or LAST~N"},
+	{'c', "console", NULL, "print what the board said on its line, byte by byte"},
+	{'R', "run", "RUN", "the stored line of this run instead of a file: an id, LAST or LAST~N"},
+	{'S', "socket", "PATH",
+		"the daemon's (default $SAMEBOARD_SOCKET, $XDG_RUNTIME_DIR/sameboard.sock)"},
+	{'C', "client", "NAME", "queue under this name (default $SAMEBOARD_CLIENT)"},
+	{'F', "report", "FD", "a socket of the daemon for progress and console"},
+	{'E', "release", NULL, "end the board's quarantine"},
 	{'j', "json", NULL, "print JSON"},
 	{'q', "quiet", NULL, "no progress on stderr"},
 	{'h', "help", NULL, "print this help"},
@@ -151,9 +173,11 @@ static int take_option(struct cli *cli, int letter, const char *value)
 		return 0;
 	case 'd':
 		cli->db = value;
+		cli->db_is_given = true;
 		return 0;
 	case 'i':
 		cli->images = value;
+		cli->images_is_given = true;
 		return 0;
 	case 'o':
 		return parse_systems(cli, value);
@@ -175,8 +199,28 @@ static int take_option(struct cli *cli, int letter, const char *value)
 	case 'B':
 		cli->baseline = value;
 		return 0;
+	case 'R':
+		cli->run = value;
+		return 0;
+	case 'S':
+		cli->socket = value;
+		return 0;
+	case 'C':
+		cli->client = value;
+		return 0;
+	case 'F':
+		if (parse_number("report", value, 65535, &number) != 0)
+			return -EINVAL;
+		cli->report_fd = (int)number;
+		return 0;
+	case 'E':
+		cli->release = true;
+		return 0;
 	case 'j':
 		cli->json = true;
+		return 0;
+	case 'c':
+		cli->console = true;
 		return 0;
 	case 'q':
 		cli->quiet = true;
@@ -190,12 +234,14 @@ static void set_defaults(struct cli *cli)
 {
 	*cli = (struct cli){.seed = 1};
 	cli->images = getenv("SAMEBOARD_IMAGES");
-	if (!cli->images || !*cli->images) {
+	cli->images_is_given = cli->images && *cli->images;
+	if (!cli->images_is_given) {
 		paths_beside_program("images", cli->images_path, sizeof(cli->images_path));
 		cli->images = cli->images_path;
 	}
 	cli->db = getenv("SAMEBOARD_DB");
-	if (cli->db && *cli->db)
+	cli->db_is_given = cli->db && *cli->db;
+	if (cli->db_is_given)
 		return;
 	if (paths_state_file("sameboard.db", cli->db_path, sizeof(cli->db_path)) != 0)
 		cli->db_path[0] = '\0'; /* opening it fails and says so */
@@ -253,6 +299,14 @@ static int parse_options(struct cli *cli, const struct cli_command *command, int
 	return 0;
 }
 
+static const struct cli_command *find_command(const struct cli_command *command, const char *name)
+{
+	for (; command->name; command++)
+		if (strcmp(command->name, name) == 0)
+			return command;
+	return NULL;
+}
+
 int cli_main(int argc, char **argv)
 {
 	const struct cli_command *command;
@@ -270,10 +324,10 @@ int cli_main(int argc, char **argv)
 		log_result("sameboard %s\n", SAMEBOARD_VERSION);
 		return CLI_PASS;
 	}
-	for (command = cli_commands; command->name; command++)
-		if (strcmp(command->name, argv[1]) == 0)
-			break;
-	if (!command->name) {
+	command = find_command(cli_commands, argv[1]);
+	if (!command)
+		command = find_command(cli_internal_commands, argv[1]);
+	if (!command) {
 		log_error("unknown command \"%s\"; see `sameboard --help`", argv[1]);
 		return CLI_USAGE;
 	}
@@ -284,7 +338,7 @@ int cli_main(int argc, char **argv)
 		return rc - 1;
 	log_set_quiet(cli.quiet);
 	rc = command->execute(&cli);
-	if (log_flush() != 0) {
+	if (log_flush() == -EIO) {
 		log_error("cannot write to standard output: %s", strerror(errno));
 		return rc > CLI_LAB ? rc : CLI_LAB;
 	}

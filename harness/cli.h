@@ -15,6 +15,7 @@
 #define CLI_FAIL  1 /* a regression or a failed gate; panic, hang, no agent */
 #define CLI_USAGE 2 /* wrong usage or configuration */
 #define CLI_LAB	  3 /* relay, mux, card, adapter, disk, board */
+#define CLI_BUSY  4 /* of `recover` alone: another process has the board */
 
 #define CLI_SYSTEMS_MAX	  16
 #define CLI_ARGUMENTS_MAX 64
@@ -31,7 +32,12 @@ struct cli {
 	uint64_t seed;	      /* 1 if not given */
 	const char *job;      /* NULL: not given */
 	const char *baseline; /* NULL: not given */
-	bool json, quiet;
+	const char *run;      /* NULL: not given */
+	const char *socket;   /* of the daemon; NULL: where client_open() looks */
+	const char *client;   /* name to queue under, NULL: the user's */
+	int report_fd;	      /* a worker's line to its daemon, 0: none */
+	bool json, quiet, console, release;
+	bool db_is_given, images_is_given; /* by option or environment */
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;
 	char command_line[512]; /* as typed, without the program's name */
@@ -47,7 +53,8 @@ struct cli_command {
 	int (*execute)(struct cli *cli); /* an exit code */
 };
 
-extern const struct cli_command cli_commands[]; /* ends with a NULL name */
+/* Both end with a NULL name; the second are started by sameboardd. */
+extern const struct cli_command cli_commands[], cli_internal_commands[];
 
 /* Runs the program: parse, dispatch.  The exit code. */
 int cli_main(int argc, char **argv);
@@ -63,6 +70,13 @@ int command_boards(struct cli *cli);
 int command_power(struct cli *cli);
 int command_sd(struct cli *cli);
 int command_doctor(struct cli *cli);
+int command_wire(struct cli *cli);
+int command_submit(struct cli *cli);
+int command_watch(struct cli *cli);
+int command_cancel(struct cli *cli);
+int command_queue(struct cli *cli);
+int command_work(struct cli *cli);
+int command_recover(struct cli *cli);
 
 /* "a,b" of --os into what plan and job take; NULL and 0 when not given. */
 const char *const *cli_systems(const struct cli *cli, size_t *count);

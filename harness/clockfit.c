@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where the earliest reading of points [from, to) lies, and how far behind it
@@ -56,18 +57,27 @@ int clockfit_audit(const uint64_t *counter, const uint64_t *os_ns, size_t count,
 	static const double usual_ticks[] = {1000, 250, 300, 100};
 	struct envelope first, last;
 	double slope = 0;
-	size_t quarter = count / 4;
+	size_t first_end = 0, last_start = count;
+	uint64_t quarter_ns;
 
 	memset(audit, 0, sizeof(*audit));
-	if (quarter < 2 || counter_hz == 0)
+	if (count < 8 || counter_hz == 0)
 		return -EINVAL;
 	for (size_t i = 1; i < count; i++)
 		if (counter[i] < counter[i - 1] || os_ns[i] < os_ns[i - 1])
 			return -EINVAL;
+	/* Quarters of the time: readings that were held up lie unevenly in it. */
+	quarter_ns = (os_ns[count - 1] - os_ns[0]) / 4;
+	while (first_end < count && os_ns[first_end] - os_ns[0] <= quarter_ns)
+		first_end++;
+	while (last_start > 0 && os_ns[count - 1] - os_ns[last_start - 1] <= quarter_ns)
+		last_start--;
+	if (first_end < 2 || count - last_start < 2)
+		return -EINVAL;
 	/* The earliest reading depends a little on the slope itself: three rounds settle it. */
 	for (int round = 0; round < 3; round++) {
-		first = envelope_of(counter, os_ns, counter_hz, 0, quarter, slope);
-		last = envelope_of(counter, os_ns, counter_hz, count - quarter, count, slope);
+		first = envelope_of(counter, os_ns, counter_hz, 0, first_end, slope);
+		last = envelope_of(counter, os_ns, counter_hz, last_start, count, slope);
 		if (last.at_s <= first.at_s)
 			return -EINVAL;
 		slope = (last.late_counts - first.late_counts) / (last.at_s - first.at_s);
@@ -91,41 +101,25 @@ int clockfit_audit(const uint64_t *counter, const uint64_t *os_ns, size_t count,
 	return 0;
 }
 
-static const struct clockfit_exchange *shortest(
-	const struct clockfit_exchange *exchanges, size_t count)
-{
-	const struct clockfit_exchange *best = NULL;
-
-	for (size_t i = 0; i < count; i++)
-		if (!best || exchanges[i].host_received_us - exchanges[i].host_sent_us <
-				     best->host_received_us - best->host_sent_us)
-			best = &exchanges[i];
-	return best;
-}
-
 int clockfit_host(const struct clockfit_exchange *first, size_t first_count,
 	const struct clockfit_exchange *last, size_t last_count, uint64_t counter_hz,
 	struct clockfit_host *host)
 {
-	const struct clockfit_exchange *a = shortest(first, first_count);
-	const struct clockfit_exchange *b = shortest(last, last_count);
-	double span_us, counts, unknown_us;
+	size_t count = first_count + last_count;
+	struct clockfit_exchange *all = calloc(count + 1, sizeof(*all));
+	struct clockfit_time time;
+	int rc;
 
 	memset(host, 0, sizeof(*host));
-	if (!a || !b || counter_hz == 0 || b->host_sent_us <= a->host_received_us ||
-		b->target_received < a->target_sent)
-		return -EINVAL;
-	span_us = ((double)b->host_sent_us + (double)b->host_received_us - (double)a->host_sent_us -
-			  (double)a->host_received_us) /
-		  2;
-	counts = ((double)(b->target_received - a->target_received) +
-			 (double)(b->target_sent - a->target_sent)) /
-		 2;
-	unknown_us = ((double)(a->host_received_us - a->host_sent_us) +
-			     (double)(b->host_received_us - b->host_sent_us)) /
-		     2;
-	host->span_s = span_us / 1e6;
-	host->ppm = (counts / (double)counter_hz * 1e6 / span_us - 1) * 1e6;
-	host->uncertainty = unknown_us / span_us * 1e6;
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, first, first_count * sizeof(*all));
+	memcpy(all + first_count, last, last_count * sizeof(*all));
+	rc = first_count && last_count ? clockfit_time(all, count, counter_hz, &time) : -EINVAL;
+	free(all);
+	if (rc != 0)
+		return rc;
+	*host = (struct clockfit_host){
+		.ppm = time.ppm, .uncertainty = time.ppm_uncertainty, .span_s = time.span_s};
 	return 0;
 }

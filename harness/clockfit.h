@@ -35,17 +35,37 @@ int clockfit_audit(const uint64_t *counter, const uint64_t *os_ns, size_t count,
 struct clockfit_exchange {
 	uint64_t host_sent_us, host_received_us;
 	uint64_t target_received, target_sent; /* counts */
+	uint32_t out_us,
+		back_us; /* the least time of request and answer on the line; 0 = not known */
 };
+
+struct clockfit_time {
+	double ppm; /* > 0: the target's counter is fast */
+	double ppm_uncertainty;
+	double span_s;
+	uint64_t counter;	    /* this reading, of the last exchange, */
+	double host_us;		    /* was taken at this time of the host, */
+	double host_uncertainty_us; /* give or take: certain, not likely */
+};
+
+/*
+ * Offset and drift from all exchanges, in the order in which they were made.
+ * The uncertainties are bounds: half of what any steady clock that fits every
+ * round trip may differ.  -EDOM: none fits, so one of the clocks was not steady;
+ * -ENOMEM.
+ */
+int clockfit_time(const struct clockfit_exchange *exchanges, size_t count, uint64_t counter_hz,
+	struct clockfit_time *time);
 
 struct clockfit_host {
 	double ppm;	    /* > 0: the target's counter is fast */
-	double uncertainty; /* ppm: half the two round trips over the span */
+	double uncertainty; /* ppm, a bound */
 	double span_s;
 };
 
 /*
- * The counter against the host's clock: of the exchanges of each end the one
- * with the shortest round trip.
+ * The counter against the host's clock, from exchanges at two ends of a run; as
+ * clockfit_time().
  */
 int clockfit_host(const struct clockfit_exchange *first, size_t first_count,
 	const struct clockfit_exchange *last, size_t last_count, uint64_t counter_hz,

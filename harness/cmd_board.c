@@ -5,51 +5,115 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/queue.h"
 #include "harness/board.h"
 #include "harness/cli.h"
 #include "harness/log.h"
 #include "harness/manifest.h"
+#include "harness/show.h"
 
 /* ----------------------------------------------------------------- boards */
 
-int command_boards(struct cli *cli)
+/* NULL where nothing is known: no database yet, or one that cannot be read. */
+static struct queue_health *find_health(struct store *store, const char *board)
 {
-	struct lab *lab = NULL;
-	cJSON *json = NULL;
-	int exit_code = CLI_PASS;
+	struct queue_health *health = NULL;
 
-	if (lab_open(&lab, cli->lab) != 0) {
-		log_error("%s", lab_error(lab));
-		lab_close(lab);
-		return CLI_USAGE;
+	if (store)
+		queue_get_health(store, board, &health);
+	return health;
+}
+
+static void print_board(const struct lab_board *board, const struct queue_health *health)
+{
+	char holder[128], since[32];
+
+	board_get_holder(board, holder, sizeof(holder));
+	log_result("%s  %s  console %s, power %s, sdmux %s  %s%s\n", board->name, board->model,
+		board->console.driver, board->power.driver,
+		board->has_sdmux ? board->sdmux.driver : "none", holder[0] ? "in use by " : "free",
+		holder);
+	if (health && health->quarantined_ms)
+		log_result("  in quarantine since %s, after %lld lab failures in a row, the last: "
+			   "%s\n  mend it, then `sameboard boards %s --release`\n",
+			show_utc(health->quarantined_ms, since), (long long)health->lab_failures,
+			health->reason, board->name);
+}
+
+static cJSON *board_to_json(const struct lab_board *board, const struct queue_health *health)
+{
+	cJSON *json = cJSON_CreateObject();
+	char holder[128], since[32];
+
+	board_get_holder(board, holder, sizeof(holder));
+	cJSON_AddStringToObject(json, "board", board->name);
+	cJSON_AddStringToObject(json, "model", board->model);
+	cJSON_AddStringToObject(json, "console", board->console.driver);
+	cJSON_AddStringToObject(json, "power", board->power.driver);
+	cJSON_AddStringToObject(json, "sdmux", board->has_sdmux ? board->sdmux.driver : "none");
+	cJSON_AddStringToObject(json, "holder", holder);
+	cJSON_AddNumberToObject(json, "lab_failures", health ? (double)health->lab_failures : 0);
+	if (health && health->quarantined_ms) {
+		cJSON_AddStringToObject(
+			json, "quarantined", show_utc(health->quarantined_ms, since));
+		cJSON_AddStringToObject(json, "reason", health->reason);
 	}
-	if (cli->json)
-		json = cJSON_CreateArray();
+	return json;
+}
+
+static int show_boards(struct cli *cli, const struct lab *lab, const char *only)
+{
+	cJSON *json = cli->json ? cJSON_CreateArray() : NULL;
+	struct store *store = NULL;
+
+	if (store_open(&store, cli->db, STORE_READ_ONLY) != 0) {
+		store_close(store);
+		store = NULL;
+	}
 	for (size_t i = 0; i < lab->board_count; i++) {
 		const struct lab_board *board = &lab->boards[i];
-		char holder[128];
-		cJSON *item;
+		struct queue_health *health;
 
-		board_get_holder(board, holder, sizeof(holder));
-		if (!cli->json) {
-			log_result("%s  %s  console %s, power %s, sdmux %s  %s%s\n", board->name,
-				board->model, board->console.driver, board->power.driver,
-				board->has_sdmux ? board->sdmux.driver : "none",
-				holder[0] ? "in use by " : "free", holder);
+		if (only && strcmp(only, board->name) != 0)
 			continue;
-		}
-		item = cJSON_CreateObject();
-		cJSON_AddStringToObject(item, "board", board->name);
-		cJSON_AddStringToObject(item, "model", board->model);
-		cJSON_AddStringToObject(item, "console", board->console.driver);
-		cJSON_AddStringToObject(item, "power", board->power.driver);
-		cJSON_AddStringToObject(
-			item, "sdmux", board->has_sdmux ? board->sdmux.driver : "none");
-		cJSON_AddStringToObject(item, "holder", holder);
-		cJSON_AddItemToArray(json, item);
+		health = find_health(store, board->name);
+		if (json)
+			cJSON_AddItemToArray(json, board_to_json(board, health));
+		else
+			print_board(board, health);
+		free(health);
 	}
-	if (cli->json)
-		exit_code = cli_print_json(json);
+	store_close(store);
+	return json ? cli_print_json(json) : CLI_PASS;
+}
+
+static int release(struct cli *cli, const char *board)
+{
+	struct store *store = NULL;
+	int rc = store_open(&store, cli->db, STORE_NO_CREATE);
+
+	if (rc == 0)
+		rc = queue_release(store, board);
+	if (rc != 0)
+		log_error("%s", store_error(store));
+	store_close(store);
+	return rc == 0 ? CLI_PASS : rc == -ENOENT ? CLI_USAGE : CLI_LAB;
+}
+
+int command_boards(struct cli *cli)
+{
+	const char *only = cli->argument_count ? cli->arguments[0] : NULL;
+	struct lab *lab = NULL;
+	int exit_code = CLI_USAGE;
+
+	if (lab_open(&lab, cli->lab) != 0 || (only && !lab_find_board(lab, only)))
+		log_error("%s", lab_error(lab));
+	else if (cli->release && !only)
+		log_error("boards: --release needs the name of a board");
+	else
+		exit_code = cli->release ? release(cli, only) : CLI_PASS;
+	if (exit_code == CLI_PASS)
+		exit_code = show_boards(cli, lab, only);
 	lab_close(lab);
 	return exit_code;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/cli.h"
+#include "harness/cmd_queue.h"
 #include "harness/compare.h"
 #include "harness/exact.h"
 #include "harness/job.h"
@@ -244,7 +245,8 @@ static int execute(struct cli *cli, struct job_request *request, int64_t baselin
 	return exit_code;
 }
 
-int command_run(struct cli *cli)
+/* Without a daemon, under the board's lock. */
+static int run_here(struct cli *cli)
 {
 	struct lab *lab = NULL;
 	struct suite *suite = NULL;
@@ -284,4 +286,12 @@ out:
 	lab_close(lab);
 	suite_close(suite);
 	return exit_code;
+}
+
+int command_run(struct cli *cli)
+{
+	bool is_done;
+	int exit_code = cmd_queue_run(cli, &is_done);
+
+	return is_done ? exit_code : run_here(cli);
 }

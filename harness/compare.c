@@ -246,6 +246,9 @@ static void fill_cell(struct compare *compare, struct compare_row *row, size_t s
 	struct compare_cell *cell = &row->cells[system];
 	unsigned boots;
 
+	cell->batch = over_runs(compare, row->name, system, "batch", stats_median, &boots);
+	if (!(cell->batch >= 1)) /* runs of before this was stored */
+		cell->batch = 1;
 	cell->floor = over_runs(compare, row->name, system, "floor", stats_median, &boots);
 	cell->n = over_runs(compare, row->name, system, "n", stats_median, &boots);
 	cell->p50 = over_runs(compare, row->name, system, "p50", stats_median, &boots);
@@ -254,9 +257,6 @@ static void fill_cell(struct compare *compare, struct compare_row *row, size_t s
 	cell->missed = over_runs(compare, row->name, system, "missed", sum, &boots);
 	cell->early = over_runs(compare, row->name, system, "early", sum, &boots);
 	cell->max = over_runs(compare, row->name, system, "max", highest, &boots);
-	cell->batch = over_runs(compare, row->name, system, "batch", stats_median, &boots);
-	if (!(cell->batch >= 1))
-		cell->batch = 1;
 	cell->floor /= cell->batch;
 	cell->p50 /= cell->batch;
 	cell->p99 /= cell->batch;

@@ -350,6 +350,9 @@ static void judge_silence(struct gate_set *set, const struct gate_window *w)
 		gate_add(set, GATE_SILENCE, n, GATE_VERDICT_FAIL,
 			"%llu bytes came in the window: \"%s\"", (unsigned long long)w->host_heard,
 			w->heard);
+	else if (w->is_unheard)
+		gate_add(set, GATE_SILENCE, n, GATE_VERDICT_UNKNOWN,
+			"the host died; nobody knows what came in the window");
 	else if (w->is_disturbed)
 		gate_add(set, GATE_SILENCE, n, GATE_VERDICT_FAIL,
 			"the host had to ask before the window had ended");

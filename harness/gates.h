@@ -134,6 +134,7 @@ struct gate_window {
 	uint64_t host_heard; /* bytes between GO and DONE */
 	const char *heard;   /* the first of them, printable; "" if none */
 	bool is_disturbed;   /* the host had to ask before the end */
+	bool is_unheard;     /* the host died: nobody knows what came */
 	uint64_t uart_rx, uart_tx, kernel_messages, page_faults;
 	uint32_t asked, got; /* samples of the main series; asked 0: a matter of time */
 	bool is_complete;    /* every series of the index was pulled and its CRC fits */

@@ -8,13 +8,12 @@
 #include <string.h>
 
 #include "boardctl/sha256.h"
+#include "db/queue.h"
 #include "harness/board.h"
 #include "harness/log.h"
+#include "harness/recover.h"
 #include "harness/run.h"
 #include "harness/stop.h"
-
-/* After so many lab failures in a row the rest of a job would fail alike. */
-#define LAB_FAILURES_MAX 2
 
 static int job_fail(struct job *job, int exit_code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -152,6 +151,18 @@ static int worse(int a, int b)
 	return a > b ? a : b;
 }
 
+/* Two lab failures in a row, of whatever jobs, put the board in quarantine. */
+static void note_health(struct job *job, const struct run_result *result)
+{
+	const char *board = job->request->board->name;
+	bool lab_failed = result->verdict == VERDICT_LAB_FAILURE && !result->is_store_failure;
+
+	if (lab_failed || result->verdict == VERDICT_PASS || result->verdict == VERDICT_FAIL ||
+		result->verdict == VERDICT_INVALID)
+		queue_note_health(
+			job->request->store, board, lab_failed, result->reason, store_now_ms());
+}
+
 static int execute_runs(struct job *job, struct board *board)
 {
 	const struct job_request *request = job->request;
@@ -174,6 +185,7 @@ static int execute_runs(struct job *job, struct board *board)
 			.seed = request->seed,
 			.write_card = !holds_image,
 			.card_sha256 = on_card,
+			.watch = request->watch,
 		};
 
 		log_progress("run %zu of %zu: %s, boot %u", i + 1, job->plan.run_count,
@@ -184,13 +196,15 @@ static int execute_runs(struct job *job, struct board *board)
 							  : verdict_name(result.verdict),
 			result.reason);
 		exit_code = worse(exit_code, run_exit_code(&result));
+		note_health(job, &result);
 		/* A system that writes its card leaves another one behind. */
 		snprintf(on_card, sizeof(on_card), "%s",
 			manifest->writes_card ? "" : result.card_sha256);
 		if (result.verdict == VERDICT_INTERRUPTED || result.verdict == VERDICT_RUNNING)
 			return job_fail(job, exit_code, "%s", result.reason);
 		lab_failures = result.verdict == VERDICT_LAB_FAILURE ? lab_failures + 1 : 0;
-		if (lab_failures == LAB_FAILURES_MAX && i + 1 < job->plan.run_count)
+		/* The rest would fail alike. */
+		if (lab_failures == QUEUE_LAB_FAILURES_MAX && i + 1 < job->plan.run_count)
 			return job_fail(job, exit_code,
 				"%d lab failures in a row, the job ends: %s", lab_failures,
 				result.reason);
@@ -209,13 +223,10 @@ static int begin_job(struct job *job)
 		.plan = plan,
 		.version = SAMEBOARD_VERSION,
 		.started_ms = store_now_ms(),
+		.id = request->id,
 	};
-	int rc = store_recover(request->store, store_now_ms());
+	int rc = store_begin_job(request->store, &row, &job->id);
 
-	if (rc > 0)
-		log_progress("%d run%s of a job that died marked as interrupted", rc,
-			rc == 1 ? "" : "s");
-	rc = rc < 0 ? rc : store_begin_job(request->store, &row, &job->id);
 	free(plan);
 	if (rc < 0)
 		return job_fail(job, 3, "database %s: %s", store_path(request->store),
@@ -223,20 +234,52 @@ static int begin_job(struct job *job)
 	return 0;
 }
 
+static int refuse_quarantined(struct job *job)
+{
+	const char *board = job->request->board->name;
+	struct queue_health *health = NULL;
+	int exit_code = 0;
+
+	if (queue_get_health(job->request->store, board, &health) != 0)
+		exit_code = job_fail(job, 3, "database %s: %s", store_path(job->request->store),
+			store_error(job->request->store));
+	else if (health && health->quarantined_ms)
+		exit_code = job_fail(job, 3,
+			"board %s is in quarantine after %lld lab failures in a row, the last: %s; "
+			"mend it, then `sameboard boards %s --release`",
+			board, (long long)health->lab_failures, health->reason, board);
+	free(health);
+	return exit_code;
+}
+
+/* What a dead job left behind goes first, whatever becomes of this one. */
+static int open_board(struct job *job, struct board *board)
+{
+	const struct job_request *request = job->request;
+	struct recover_report report;
+	int rc = board_open(board, request->board, request->command);
+
+	if (rc == 0 && recover_board(request->store, board, &request->watch, &report) != 0)
+		return job_fail(job, 3, "%s", report.text);
+	if (refuse_quarantined(job) != 0)
+		return 3;
+	if (rc != 0 && rc != -EBUSY && rc != -EINVAL)
+		queue_note_health(request->store, request->board->name, true, board_error(board),
+			store_now_ms());
+	return rc == 0 ? 0 : job_fail(job, rc == -EINVAL ? 2 : 3, "%s", board_error(board));
+}
+
 int job_execute(struct job *job)
 {
 	struct board board;
 	char why[sizeof(board.error)];
-	int rc = board_open(&board, job->request->board, job->request->command);
-	int exit_code;
+	int exit_code = open_board(job, &board);
+	int rc;
 
-	if (rc != 0) {
-		exit_code = job_fail(job, rc == -EINVAL ? 2 : 3, "%s", board_error(&board));
-	} else {
+	if (exit_code == 0)
 		exit_code = begin_job(job);
-		if (exit_code == 0)
-			exit_code = execute_runs(job, &board);
-	}
+	if (exit_code == 0)
+		exit_code = execute_runs(job, &board);
 	rc = board_close(&board);
 	if (rc != 0) {
 		snprintf(why, sizeof(why), "%s", board_error(&board));

@@ -21,9 +21,11 @@ struct job_request {
 	const char *images;  /* directory of images and manifests */
 	const char *command; /* as typed, for the store */
 	const char *systems[JOB_SYSTEMS_MAX];
-	size_t system_count; /* 0: those of the suite */
-	unsigned boots;	     /* 0: as the suite says */
-	uint64_t seed;	     /* of the order of systems */
+	size_t system_count;   /* 0: those of the suite */
+	unsigned boots;	       /* 0: as the suite says */
+	uint64_t seed;	       /* of the order of systems */
+	int64_t id;	       /* the number that the queue gave it; 0: the next */
+	struct link_tap watch; /* sees the console; see NULL: nobody */
 };
 
 struct job {

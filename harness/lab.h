@@ -38,6 +38,7 @@ struct lab_board {
 	const char *model; /* e.g. "lichee-rv-86-panel" */
 	struct link_config console;
 	unsigned latency_ms; /* of the console's adapter: its bytes may come so late; 16, pty 1 */
+	uint32_t max_baud;   /* pulls may raise the line so far; 0 = never */
 	struct power_config power;
 	bool has_sdmux; /* without one, sdmux and card are empty: the card is changed by hand */
 	struct sdmux_config sdmux;

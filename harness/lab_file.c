@@ -61,6 +61,12 @@ static const struct document_key console_keys[] = {
 		.max = 1000,
 		.unit = "ms",
 		DOCUMENT_AT(struct lab_board, latency_ms)},
+	{.name = "max_baud",
+		.kind = DOCUMENT_INTEGER,
+		.min = 115200,
+		.max = 4000000,
+		.unit = "baud",
+		DOCUMENT_AT(struct lab_board, max_baud)},
 };
 
 static const struct document_shape console_shape = {

@@ -333,15 +333,23 @@ static int write_frame(struct peer *peer, const uint8_t *wire, size_t size)
 	return 0;
 }
 
-static int encode_frame(
-	struct peer *peer, const struct message *message, uint32_t session, uint8_t *wire)
+static int encode_frame(struct peer *peer, const struct message *message, uint32_t session,
+	size_t padding, uint8_t *wire)
 {
 	uint8_t body[FRAME_HOST_BODY_MAX];
-	int size;
+	struct frame frame = {.type = message->type, .session = session, .body = body};
+	int size = message_encode(message, body, sizeof(body));
 
 	peer->seq = peer->seq == 255 ? 1 : (uint8_t)(peer->seq + 1);
-	size = message_encode_frame(
-		message, peer->seq, session, body, sizeof(body), wire, FRAME_HOST_WIRE_MAX);
+	frame.seq = peer->seq;
+	if (size >= 0 && padding > sizeof(body) - (size_t)size)
+		size = WIRE_ERROR_NO_ROOM;
+	if (size >= 0) {
+		for (size_t i = 0; i < padding; i++)
+			body[(size_t)size + i] = series_pattern_byte((uint32_t)i);
+		frame.size = (size_t)size + padding;
+		size = frame_encode(&frame, wire, FRAME_HOST_WIRE_MAX);
+	}
 	if (size < 0)
 		return peer_fail(peer, -EINVAL, "cannot encode a frame of type %u: %s",
 			message->type, wire_error_name(size));
@@ -352,7 +360,7 @@ static int encode_frame(
 int peer_send(struct peer *peer, const struct message *message, uint32_t session, uint8_t *seq)
 {
 	uint8_t wire[FRAME_HOST_WIRE_MAX];
-	int size = encode_frame(peer, message, session, wire);
+	int size = encode_frame(peer, message, session, 0, wire);
 
 	*seq = peer->seq;
 	return size < 0 ? size : write_frame(peer, wire, (size_t)size);
@@ -404,7 +412,8 @@ static int wait_answer(struct peer *peer, struct peer_request *ask, uint64_t dea
 			return peer_take_error(peer, frame);
 		if (frame->seq == peer->seq && frame->type == ask->answer_type &&
 			frame->session == session) {
-			ask->received_us = arrival.first_us;
+			ask->began_us = arrival.first_us;
+			ask->received_us = arrival.last_us;
 			if (message_decode(frame->type, frame->body, frame->size, &ask->answer) ==
 				0)
 				return 1;
@@ -426,8 +435,8 @@ int peer_ask(struct peer *peer, struct peer_request *ask)
 	uint64_t timeout_us;
 	int size, err;
 
-	size = encode_frame(
-		peer, &ask->request, ask->request.type == MESSAGE_SESSION ? 0 : peer->nonce, wire);
+	size = encode_frame(peer, &ask->request,
+		ask->request.type == MESSAGE_SESSION ? 0 : peer->nonce, ask->padding, wire);
 	if (size < 0)
 		return size;
 	timeout_us = peer_timeout_us(peer, (size_t)size, ask->answer_body) +

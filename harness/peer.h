@@ -15,6 +15,7 @@
  *	-EPROTO           the target contradicts itself (lengths, offsets, CRC)
  *	-EMSGSIZE         the target announces more than the host accepts
  *	-ECANCELED        a callback said stop
+ *	-ECOMM            a raised rate does not work; the line is as it was
  *	other             from the link (-EIO, -ENODEV, ...)
  *
  * After -ECONNRESET every call but peer_init(), peer_poll(),
@@ -52,6 +53,8 @@ struct peer_link {
 	int (*write)(void *context, const uint8_t *bytes, size_t size);
 	/* A monotonic clock. */
 	uint64_t (*now_us)(void *context);
+	/* Another rate of this end, 0 or a negative errno.  NULL: it has only one. */
+	int (*set_baud)(void *context, uint32_t baud);
 };
 
 /* Both may be NULL. What they are given is valid during the call only. */
@@ -75,7 +78,9 @@ struct peer_config {
 /* One PING: the target's counter bracketed by the host's clock. */
 struct peer_exchange {
 	uint64_t host_sent_us;	   /* just before the request was written */
-	uint64_t host_received_us; /* when the answer began to come: it had been stamped before */
+	uint64_t host_received_us; /* when the answer, or its first byte, had been read */
+	uint32_t out_us;	   /* the least time that PING's bytes took on the line */
+	uint32_t back_us;	   /* and what had come of PONG by then */
 	struct message_pong pong;
 };
 
@@ -145,6 +150,7 @@ struct peer {
 	uint64_t chunk_us;     /* when the first byte held back came */
 	uint64_t last_byte_us; /* when anything came last */
 	uint32_t nonce;
+	uint32_t console_baud; /* of this end while the line is raised; 0 = it is not */
 	uint8_t seq;
 	uint8_t go_seq;
 	uint16_t go_window;
@@ -265,6 +271,44 @@ int peer_pull(struct peer *peer, struct peer_transfer *transfer);
  */
 int peer_pull_index(struct peer *peer, const struct message_done *done,
 	struct series_entry **entries, size_t *count);
+
+/* ---------------------------------------------------------- a faster line */
+
+#define PEER_RATES_MAX 16
+
+/* BAUD, asking only: what the target's UART can do.  -EREMOTEIO when its rate is fixed. */
+int peer_query_rates(struct peer *peer, struct message_bauded *rates);
+
+/*
+ * The rates worth trying, fastest first: those that the UART makes exactly, at
+ * most max_baud, at least 3/2 of the console's.  Their number.
+ */
+size_t peer_list_rates(
+	const struct message_bauded *rates, uint32_t max_baud, uint32_t list[PEER_RATES_MAX]);
+
+/*
+ * Both ends to this rate, confirmed by a PING.  -ECOMM: it does not work, and
+ * the line is at the console's rate again with the session alive.  Any other
+ * error: the session could not be reached at either rate.  While the line is
+ * raised only peer_ping(), peer_pull(), peer_prove_rate() and peer_lower() work.
+ * -ENOTSUP: the link has only one rate.
+ */
+int peer_raise(struct peer *peer, uint32_t baud);
+
+/*
+ * On a raised line: the target's 64 KiB test pattern must come without one
+ * damaged byte, and PINGs of full length must all arrive.  -EBADMSG when not.
+ */
+int peer_prove_rate(struct peer *peer);
+
+/*
+ * Back to the console's rate: by BAUD, or, where that is not heard, by the
+ * silence after which both ends go back alone.  0 when the session is alive;
+ * nothing happens when the line is not raised.
+ */
+int peer_lower(struct peer *peer);
+
+bool peer_is_raised(const struct peer *peer);
 
 /* RELEASE: the window's data are given up. */
 int peer_release(struct peer *peer, uint16_t window);

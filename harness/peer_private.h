@@ -19,9 +19,10 @@ struct peer_request {
 	size_t answer_body; /* bytes of the longest expected answer */
 	uint32_t work_ms;   /* what the target needs before it answers */
 	uint32_t tries;	    /* 0 = as configured */
+	size_t padding;	    /* bytes behind the request's body, which nobody reads */
 	struct message answer;
-	uint64_t sent_us; /* of the last try */
-	uint64_t received_us;
+	uint64_t sent_us;		/* of the last try */
+	uint64_t began_us, received_us; /* first and last byte of the answer */
 };
 
 int peer_fail(struct peer *peer, int err, const char *format, ...)
@@ -53,6 +54,9 @@ int peer_take_error(struct peer *peer, const struct frame *frame);
 
 /* Sends and waits, with retries; the answer's type and body are checked. */
 int peer_ask(struct peer *peer, struct peer_request *ask);
+
+/* Pumps for that long and sends nothing. */
+int peer_pause(struct peer *peer, uint32_t ms);
 
 /* Damaged chunks so far. */
 uint64_t peer_get_damage(const struct peer *peer);

@@ -7,11 +7,12 @@
 #include "harness/peer_private.h"
 #include "protocol/crc32c.h"
 
-#define PULL_RANGE_FIRST 16384u
-#define PULL_RANGE_MIN	 64u
-#define PULL_SLOWNESS	 50u /* times what the line could do, and */
-#define PULL_BASE_US	 60000000u
-#define PULL_TRIES	 3u /* times the tries of a request: READ costs nothing */
+#define PULL_RANGE_FIRST  16384u
+#define PULL_RANGE_MIN	  64u
+#define PULL_SLOWNESS	  50u /* times what the line could do, and */
+#define PULL_BASE_US	  60000000u
+#define PULL_TRIES	  3u /* times the tries of a request: READ costs nothing */
+#define PULL_RAISED_TRIES 5u /* the target must not get lonely */
 
 /* ------------------------------------------------------- map of holes */
 
@@ -176,6 +177,13 @@ static int receive_train(struct peer *peer, struct peer_transfer *transfer, stru
 	return 0;
 }
 
+/* Of a DATA in an answer to so many bytes. */
+static size_t longest_body(uint32_t length)
+{
+	return length < MESSAGE_DATA_MAX ? length + FRAME_BODY_MAX - MESSAGE_DATA_MAX
+					 : FRAME_BODY_MAX;
+}
+
 static int pull_range(struct peer *peer, struct peer_transfer *transfer, uint32_t offset,
 	uint32_t length, uint32_t doubling)
 {
@@ -186,7 +194,7 @@ static int pull_range(struct peer *peer, struct peer_transfer *transfer, uint32_
 
 	if (err)
 		return err;
-	train.patience_us = peer_timeout_us(peer, 12, FRAME_BODY_MAX) << doubling;
+	train.patience_us = peer_timeout_us(peer, 12, longest_body(length)) << doubling;
 	/* The smallest frames carry little: four times the plain bytes is generous. */
 	train.give_up_us =
 		peer_now_us(peer) + 4 * peer_line_us(peer, length) + 10 * train.patience_us;
@@ -223,6 +231,8 @@ static int pull_holes(struct peer *peer, struct peer_transfer *transfer)
 {
 	uint64_t deadline_us = pull_deadline_us(peer, transfer);
 	uint64_t damage = peer_get_damage(peer);
+	uint32_t stalls_max =
+		peer_is_raised(peer) ? PULL_RAISED_TRIES : peer->config.tries * PULL_TRIES;
 	uint32_t stalls = 0;
 
 	while (transfer->missing > 0 && peer_now_us(peer) < deadline_us) {
@@ -239,7 +249,7 @@ static int pull_holes(struct peer *peer, struct peer_transfer *transfer)
 		if (got > 0) {
 			stalls = 0;
 			damage = peer_get_damage(peer);
-		} else if (++stalls >= peer->config.tries * PULL_TRIES) {
+		} else if (++stalls >= stalls_max) {
 			err = peer_get_damage(peer) != damage ? -EBADMSG : -ETIMEDOUT;
 			return peer_fail(peer, err,
 				"series %u.%u: nothing usable came for %u bytes at %u (%u tries)",

@@ -5,6 +5,8 @@
 
 #include "harness/peer_private.h"
 
+#define PONG_WIRE FRAME_WIRE_SIZE(53)
+
 static int check_hello(struct peer *peer, const struct message_hello *hello)
 {
 	if (hello->proto_major != MESSAGE_PROTO_MAJOR)
@@ -109,8 +111,16 @@ static int ping_once(
 	if (ask.answer.pong.cookie != ask.request.ping.cookie)
 		return peer_fail(peer, -EPROTO, "the target's PONG has another cookie");
 	exchange->host_sent_us = ask.sent_us;
-	exchange->host_received_us = ask.received_us;
 	exchange->pong = ask.answer.pong;
+	/* The other end's rate may be a little higher than ours. */
+	exchange->out_us = (uint32_t)(peer_line_us(peer, FRAME_WIRE_SIZE(8)) * 97 / 100);
+	exchange->back_us = (uint32_t)(peer_line_us(peer, PONG_WIRE) * 97 / 100);
+	exchange->host_received_us = ask.received_us;
+	/* An adapter may hold the end back long after it has delivered the beginning. */
+	if (ask.began_us + exchange->back_us < ask.received_us) {
+		exchange->back_us = (uint32_t)(peer_line_us(peer, 1) * 97 / 100);
+		exchange->host_received_us = ask.began_us;
+	}
 	return 0;
 }
 

@@ -101,19 +101,31 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-static int plan_runs(struct plan *plan, const char *const *systems, size_t system_count,
-	unsigned boots, uint64_t seed)
+/* Boots of a system are counted in the order in which they come. */
+static void number_boots(struct plan_run *runs, size_t count)
 {
-	struct plan_run *runs = calloc(system_count * boots + 1, sizeof(*runs));
+	for (size_t i = 0; i < count; i++) {
+		runs[i].boot = 1;
+		for (size_t k = 0; k < i; k++)
+			runs[i].boot += strcmp(runs[k].system, runs[i].system) == 0;
+	}
+}
+
+static int plan_runs(struct plan *plan, const char *const *systems, size_t system_count,
+	unsigned boots, const char *golden, uint64_t seed)
+{
+	struct plan_run *runs = calloc(system_count * boots + 3, sizeof(*runs));
 	size_t count = 0;
 
 	if (!runs)
 		return -ENOMEM;
+	if (golden)
+		runs[count++] = (struct plan_run){.system = golden, .is_golden = true};
 	for (unsigned boot = 1; boot <= boots; boot++) {
 		size_t first = count;
 
 		for (size_t i = 0; i < system_count; i++)
-			runs[count++] = (struct plan_run){.system = systems[i], .boot = boot};
+			runs[count++] = (struct plan_run){.system = systems[i]};
 		for (size_t left = system_count; left > 1; left--) {
 			size_t pick = first + next_random(&seed) % left;
 			struct plan_run swapped = runs[pick];
@@ -122,6 +134,9 @@ static int plan_runs(struct plan *plan, const char *const *systems, size_t syste
 			runs[first + left - 1] = swapped;
 		}
 	}
+	if (golden)
+		runs[count++] = (struct plan_run){.system = golden, .is_golden = true};
+	number_boots(runs, count);
 	for (size_t i = 0; i < count; i++) {
 		runs[i].card_write = i == 0 || strcmp(runs[i].system, runs[i - 1].system) != 0;
 		plan->card_writes += runs[i].card_write;
@@ -144,7 +159,8 @@ int plan_init(struct plan *plan, const struct suite *suite, const char *const *s
 	}
 	rc = plan_windows(plan, suite);
 	if (rc == 0)
-		rc = plan_runs(plan, systems, system_count, boots ? boots : suite->boots, seed);
+		rc = plan_runs(plan, systems, system_count, boots ? boots : suite->boots,
+			suite->golden, seed);
 	if (rc != 0)
 		return rc;
 	for (size_t i = 0; i < plan->window_count; i++)
@@ -181,7 +197,8 @@ char *plan_to_text(const struct plan *plan, const struct suite *suite)
 		plan->run_s);
 	fprintf(out, "runs:");
 	for (size_t i = 0; i < plan->run_count; i++)
-		fprintf(out, " %s#%u", plan->runs[i].system, plan->runs[i].boot);
+		fprintf(out, " %s#%u%s", plan->runs[i].system, plan->runs[i].boot,
+			plan->runs[i].is_golden ? " (golden)" : "");
 	fprintf(out, "\nwindows of each run:\n");
 	for (size_t i = 0; i < plan->window_count; i++) {
 		const struct suite_window *w = &plan->windows[i].window;
@@ -219,6 +236,7 @@ cJSON *plan_to_json(const struct plan *plan, const struct suite *suite)
 		cJSON_AddStringToObject(run, "system", plan->runs[i].system);
 		cJSON_AddNumberToObject(run, "boot", plan->runs[i].boot);
 		cJSON_AddBoolToObject(run, "card_write", plan->runs[i].card_write);
+		cJSON_AddBoolToObject(run, "golden", plan->runs[i].is_golden);
 		cJSON_AddItemToArray(runs, run);
 	}
 	for (size_t i = 0; i < plan->window_count; i++) {

@@ -30,6 +30,7 @@ struct plan_run {
 	const char *system;
 	unsigned boot;	 /* from 1 */
 	bool card_write; /* another image than the run before */
+	bool is_golden;	 /* the suite's golden system, first or last */
 };
 
 struct plan {
@@ -42,6 +43,7 @@ struct plan {
 };
 
 /*
+ * The suite's golden system goes first and last, its boots counted on.
  * systems NULL: those of the suite.  boots 0: as the suite says.  The seed
  * decides the order of systems inside each round.
  */

@@ -49,6 +49,8 @@ int run_fail(struct run *run, enum verdict verdict, int error, const char *forma
 
 int run_fail_store(struct run *run, int error)
 {
+	if (run->result->verdict == VERDICT_RUNNING)
+		run->result->is_store_failure = true;
 	return run_fail(run, VERDICT_LAB_FAILURE, error, "database %s: %s",
 		store_path(run->request->store), store_error(run->request->store));
 }

@@ -259,6 +259,13 @@ static uint64_t now_us(void *context)
 	return monotonic_get_us();
 }
 
+static int set_baud(void *context, uint32_t baud)
+{
+	struct run *run = context;
+
+	return link_set_baud(run->request->board->console, baud);
+}
+
 static void see_text(void *context, uint64_t when_us, const uint8_t *text, size_t size)
 {
 	struct run *run = context;
@@ -298,19 +305,23 @@ static unsigned planned_s(const struct run *run)
 	return run_is_icount(run) ? run->request->plan->run_s * 30 : 0;
 }
 
+void run_init_peer(struct run *run, uint32_t baud)
+{
+	struct peer_link link = {run, read_link, write_link, now_us, set_baud};
+	struct peer_events events = {.context = run, .text = see_text};
+	struct peer_config config = {
+		.baud = baud, .latency_ms = 50 + run->request->board->config->latency_ms};
+
+	peer_init(&run->peer, &link, &events, &config);
+}
+
 int run_step_hello(struct run *run)
 {
-	const struct lab_board *config = run->request->board->config;
-	struct peer_link link = {run, read_link, write_link, now_us};
-	struct peer_events events = {.context = run, .text = see_text};
-	struct peer_config peer = {
-		.baud = run->request->manifest->uart.baud, .latency_ms = 50 + config->latency_ms};
 	struct message_hello hello;
-
 	int timeout_ms = (int)(run->request->manifest->start_timeout_s + planned_s(run)) * 1000;
 	int rc;
 
-	peer_init(&run->peer, &link, &events, &peer);
+	run_init_peer(run, run->request->manifest->uart.baud);
 	run_set_deadline(run, (uint64_t)timeout_ms + 1000);
 	rc = peer_wait_hello(&run->peer, timeout_ms, &hello);
 	if (rc < 0) {

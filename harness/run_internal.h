@@ -23,7 +23,7 @@ enum run_state {
 	RUN_STATES,
 };
 
-#define RUN_EXCHANGES 8
+#define RUN_EXCHANGES 16
 
 /* The raw line, both directions, until it is stored. */
 struct run_console {
@@ -50,6 +50,8 @@ struct run {
 	struct card_plan card_plan;
 	uint32_t session;
 	uint64_t counter_hz;
+	struct message_bauded rates; /* of the target's UART, when has_rates */
+	bool has_rates, is_raise_off;
 	char *catalogue; /* text of CATALOG */
 	size_t next_window;
 	struct clockfit_exchange first[RUN_EXCHANGES], last[RUN_EXCHANGES];
@@ -101,6 +103,19 @@ int run_step_session(struct run *run);
 int run_step_window(struct run *run);
 int run_step_soak(struct run *run);
 int run_step_quit(struct run *run);
+
+/*
+ * Raises the line for that many bytes, where the lab file allows it and it is
+ * worth it; 0 also when it stays as it is.  The line must be lowered before any
+ * other request than a pull.  run_pull() goes on at the console's rate where a
+ * raised one stalls.  Errors are the peer's.
+ */
+int run_raise_line(struct run *run, uint64_t bytes);
+int run_lower_line(struct run *run);
+int run_pull(struct run *run, struct peer_transfer *transfer);
+
+/* The peer over the board's console; text in between goes to the watcher. */
+void run_init_peer(struct run *run, uint32_t baud);
 
 /* Records the line through the console's tap. */
 void run_console_init(struct run *run);

@@ -31,7 +31,10 @@ static void answered(struct run *run)
 
 /* ---------------------------------------------------------------- session */
 
-/* A few time exchanges; the caller's later fit takes the shortest round trip. */
+/*
+ * A few time exchanges. The pauses differ, so that they do not all meet an
+ * adapter's timer at the same point.
+ */
 static int exchange_times(struct run *run, struct clockfit_exchange *exchanges, size_t *count)
 {
 	*count = 0;
@@ -42,7 +45,12 @@ static int exchange_times(struct run *run, struct clockfit_exchange *exchanges, 
 		if (rc != 0)
 			return run_fail_peer(run, rc, "exchanging times");
 		answered(run);
+		rc = peer_poll(&run->peer, (int)(i * 7 % 17));
+		if (rc < 0)
+			return run_fail_peer(run, rc, "exchanging times");
 		exchanges[(*count)++] = (struct clockfit_exchange){
+			.out_us = exchange.out_us,
+			.back_us = exchange.back_us,
 			.host_sent_us = exchange.host_sent_us,
 			.host_received_us = exchange.host_received_us,
 			.target_received = exchange.pong.received,
@@ -55,6 +63,7 @@ static int exchange_times(struct run *run, struct clockfit_exchange *exchanges, 
 static int open_session(struct run *run)
 {
 	struct message_hello hello;
+	char counter_hz[16];
 	uint32_t nonce = 0;
 	int rc;
 
@@ -68,6 +77,11 @@ static int open_session(struct run *run)
 	run->session = nonce;
 	run->counter_hz = hello.counter_hz;
 	rc = store_set_session(run->request->store, run->result->run_id, nonce);
+	if (rc != 0)
+		return run_fail_store(run, rc);
+	/* So that windows can still be judged when this process is gone. */
+	snprintf(counter_hz, sizeof(counter_hz), "%u", hello.counter_hz);
+	rc = store_set_fact(run->request->store, run->result->run_id, "counter_hz", counter_hz);
 	if (rc != 0)
 		return run_fail_store(run, rc);
 	if (hello.counter_hz == 0)
@@ -218,9 +232,10 @@ static void keep_evidence(struct run *run, enum plan_role role, const struct run
 		evidence->sleep = GATE_PROGRESS_DONE;
 		series = run_window_find(window, "latency");
 		if (series && series->entry.kind == SERIES_KIND_COUNTS) {
-			run->sleep_lateness = malloc(series->entry.bytes + 1);
+			run->sleep_lateness = malloc(series->entry.count * sizeof(int32_t) + 1);
 			if (run->sleep_lateness) {
-				memcpy(run->sleep_lateness, series->data, series->entry.bytes);
+				memcpy(run->sleep_lateness, series->data,
+					series->entry.count * sizeof(int32_t));
 				evidence->sleep_count = series->entry.count;
 			}
 			evidence->sleep_lateness = run->sleep_lateness;

@@ -2,51 +2,76 @@
 #include "harness/run_window.h"
 
 #include <ctype.h>
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/counters.h"
+#include "harness/decode.h"
 #include "harness/rows.h"
 #include "harness/stats.h"
 
 /* ------------------------------------------------------------------- pull */
 
-static void to_host_order(struct run_series *series)
+/* Pulled, not yet decoded. */
+static int pull_bytes(struct run *run, const struct run_window *window,
+	const struct series_entry *entry, uint8_t *bytes, const char *what)
 {
-	if (series->entry.kind == SERIES_KIND_COUNTS)
-		for (uint32_t i = 0; i < series->entry.count; i++)
-			((uint32_t *)series->data)[i] = le32toh(((uint32_t *)series->data)[i]);
-	if (series->entry.kind == SERIES_KIND_STAMPS)
-		for (uint32_t i = 0; i < series->entry.count; i++)
-			((uint64_t *)series->data)[i] = le64toh(((uint64_t *)series->data)[i]);
+	struct peer_transfer transfer;
+	int rc = peer_transfer_init(
+		&transfer, (uint16_t)window->number, entry->id, entry->bytes, entry->crc, bytes);
+
+	if (rc == 0)
+		rc = run_pull(run, &transfer);
+	return rc == 0 ? 0 : run_fail_peer(run, rc, what);
 }
 
 static int pull_series(
 	struct run *run, struct run_window *window, struct run_series *series, const char *doing)
 {
-	struct peer_transfer transfer;
-	char what[160];
+	uint8_t *bytes = malloc((size_t)series->entry.bytes + 1);
+	char what[160], error[160];
 	int rc;
 
 	snprintf(what, sizeof(what), "pulling %s of %s", series->entry.name, doing);
-	if (series->entry.encoding != SERIES_ENCODING_RAW ||
-		series_kind_size(series->entry.kind) == 0)
-		return run_fail(run, VERDICT_FAIL, -EPROTO, "%s: unknown kind %u or encoding %u",
-			what, series->entry.kind, series->entry.encoding);
-	series->data = calloc(1, (size_t)series->entry.bytes + 8);
-	if (!series->data)
+	if (!bytes)
 		return run_fail(run, VERDICT_LAB_FAILURE, -ENOMEM, "%s: out of memory", what);
-	rc = peer_transfer_init(&transfer, (uint16_t)window->number, series->entry.id,
-		series->entry.bytes, series->entry.crc, series->data);
-	if (rc == 0)
-		rc = peer_pull(&run->peer, &transfer);
+	rc = pull_bytes(run, window, &series->entry, bytes, what);
+	if (rc == 0) {
+		rc = decode_series(&series->entry, bytes, &series->data, error, sizeof(error));
+		if (rc != 0)
+			rc = run_fail(run, rc == -ENOMEM ? VERDICT_LAB_FAILURE : VERDICT_FAIL, rc,
+				"%s: %s", what, error);
+	}
+	free(bytes);
+	return rc;
+}
+
+static int pull_all(struct run *run, struct run_window *window, const struct series_entry *entries,
+	size_t count, const char *doing)
+{
+	uint64_t bytes = 0;
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += entries[i].bytes;
+	rc = run_raise_line(run, bytes);
 	if (rc != 0)
-		return run_fail_peer(run, rc, what);
-	to_host_order(series);
-	return 0;
+		return run_fail_peer(run, rc, doing);
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		struct run_series *series = &window->series[window->series_count++];
+
+		series->entry = entries[i];
+		rc = pull_series(run, window, series, doing);
+		if (rc == 0 && series->entry.kind == SERIES_KIND_TEXT &&
+			strcmp(series->entry.name, "counters") == 0)
+			window->counters = series->data;
+	}
+	if (rc != 0)
+		return rc;
+	rc = run_lower_line(run);
+	return rc == 0 ? 0 : run_fail_peer(run, rc, doing);
 }
 
 int run_window_pull(struct run *run, struct run_window *window, const char *doing)
@@ -61,15 +86,8 @@ int run_window_pull(struct run *run, struct run_window *window, const char *doin
 	window->series = calloc(count + 1, sizeof(*window->series));
 	if (!window->series)
 		rc = run_fail(run, VERDICT_LAB_FAILURE, -ENOMEM, "%s: out of memory", doing);
-	for (size_t i = 0; rc == 0 && i < count; i++) {
-		struct run_series *series = &window->series[window->series_count++];
-
-		series->entry = entries[i];
-		rc = pull_series(run, window, series, doing);
-		if (rc == 0 && series->entry.kind == SERIES_KIND_TEXT &&
-			strcmp(series->entry.name, "counters") == 0)
-			window->counters = series->data;
-	}
+	if (rc == 0)
+		rc = pull_all(run, window, entries, count, doing);
 	free(entries);
 	return rc;
 }
@@ -151,6 +169,7 @@ void run_window_judge(struct run *run, const struct run_window *window)
 		.host_heard = window->peer.silence.bytes,
 		.heard = heard,
 		.is_disturbed = window->peer.is_disturbed,
+		.is_unheard = window->is_unheard,
 		.uart_rx = counters_get_count(window->counters, "uart_rx"),
 		.uart_tx = counters_get_count(window->counters, "uart_tx"),
 		.kernel_messages = counters_get_count(window->counters, "kernel_messages"),
@@ -249,7 +268,9 @@ static int store_metrics(struct run *run, const struct run_window *window)
 	for (size_t i = 0; rc == 0 && i < window->series_count; i++) {
 		const struct series_entry *entry = &window->series[i].entry;
 
-		if (entry->kind != SERIES_KIND_COUNTS)
+		if (entry->encoding != SERIES_ENCODING_RAW)
+			rc = add_metric(run, entry->name, "encoded", entry->bytes, "bytes");
+		if (rc != 0 || entry->kind != SERIES_KIND_COUNTS)
 			continue;
 		rc = store_summary(
 			run, &window->series[i], rows_is_lateness(entry->name) ? period : 0);

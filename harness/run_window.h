@@ -16,6 +16,7 @@ struct run_window {
 	unsigned number;
 	int64_t started_ms, ended_ms;
 	struct peer_window peer;
+	bool is_unheard; /* pulled after the host that should have listened was gone */
 	struct run_series *series;
 	size_t series_count;
 	const char *counters; /* text of that series, "" if none */

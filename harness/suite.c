@@ -128,6 +128,10 @@ static const struct document_key suite_keys[] = {
 		.expected = "the name of a system, like \"linux\"",
 		DOCUMENT_AT(struct file, suite.systems),
 		.count_offset = offsetof(struct file, suite.system_count)},
+	{.name = "golden",
+		.kind = DOCUMENT_STRING,
+		.expected = "the name of a system, like \"baremetal\"",
+		DOCUMENT_AT(struct file, suite.golden)},
 	{.name = "boots",
 		.kind = DOCUMENT_INTEGER,
 		.min = 1,
@@ -350,6 +354,9 @@ static int check_systems(struct suite *suite)
 					suite->systems[i]);
 		}
 	}
+	if (suite->golden && !word_is_name(suite->golden))
+		return document_fail(suite->document, root, "golden",
+			"\"%s\" is no name of a system; expected " WORD_NAME_RULE, suite->golden);
 	return 0;
 }
 

@@ -60,7 +60,8 @@ struct suite {
 	size_t system_count;
 	unsigned boots; /* 5 or more give verdicts */
 	enum suite_time time;
-	unsigned soak_s; /* uptime that the soak gate asks for */
+	const char *golden; /* a system booted once more, first and last; NULL if none */
+	unsigned soak_s;    /* uptime that the soak gate asks for */
 	struct suite_primary *primary;
 	size_t primary_count;
 	const char **allow_unknown; /* gate ids */

@@ -88,7 +88,8 @@ void frame_reader_init(struct frame_reader *reader, uint8_t *buffer, size_t capa
 
 /*
  * Takes bytes until there is one event or until all are used; returns how
- * many were used (0 only when size is 0). Loop until everything is used:
+ * many were used: 0 only when size is 0 or when a full buffer came out as text
+ * before the next byte. Loop until everything is used:
  *
  *	while (size > 0) {
  *		size_t used = frame_reader_feed(&reader, bytes, size, &event);

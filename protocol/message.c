@@ -122,6 +122,18 @@ static const struct field error_fields[] = {
 	STRING(error.text),
 };
 
+static const struct field baud_fields[] = {
+	NUMBER(baud.baud),
+	NUMBER(baud.confirm_ms),
+	NUMBER(baud.idle_ms),
+};
+
+static const struct field bauded_fields[] = {
+	NUMBER(bauded.baud),
+	NUMBER(bauded.console),
+	NUMBER(bauded.base),
+};
+
 static const struct layout layouts[] = {
 	[MESSAGE_HELLO] = LAYOUT("HELLO", hello_fields),
 	[MESSAGE_SESSION] = LAYOUT("SESSION", session_fields),
@@ -142,6 +154,8 @@ static const struct layout layouts[] = {
 	[MESSAGE_QUIT] = {"QUIT", NULL, 0},
 	[MESSAGE_BYE] = {"BYE", NULL, 0},
 	[MESSAGE_ERROR] = LAYOUT("ERROR", error_fields),
+	[MESSAGE_BAUD] = LAYOUT("BAUD", baud_fields),
+	[MESSAGE_BAUDED] = LAYOUT("BAUDED", bauded_fields),
 };
 
 static const struct layout *find_layout(uint8_t type)

@@ -15,7 +15,7 @@
 #include "protocol/frame.h"
 
 #define MESSAGE_PROTO_MAJOR 1u /* differs: refused with WIRE_ERROR_VERSION */
-#define MESSAGE_PROTO_MINOR 0u /* grows with every addition */
+#define MESSAGE_PROTO_MINOR 1u /* grows with every addition */
 
 #define MESSAGE_NAME_SIZE 32u			 /* strings in messages, with their NUL */
 #define MESSAGE_TEXT_SIZE 64u			 /* ERROR.text, with its NUL */
@@ -42,6 +42,8 @@ enum message_type {
 	MESSAGE_QUIT = 0x11,	  /* host, no body */
 	MESSAGE_BYE = 0x12,	  /* target, no body */
 	MESSAGE_ERROR = 0x13,	  /* target, in place of any answer */
+	MESSAGE_BAUD = 0x14,	  /* host */
+	MESSAGE_BAUDED = 0x15,	  /* target */
 };
 
 enum message_state {
@@ -57,6 +59,12 @@ enum message_load {
 };
 
 #define MESSAGE_ARM_ARBITRARY_PHASE 0x01u /* ARM.flags: random phase from the seed */
+
+/* Limits of BAUD's times, ms. */
+#define MESSAGE_BAUD_CONFIRM_MIN 50u
+#define MESSAGE_BAUD_CONFIRM_MAX 10000u
+#define MESSAGE_BAUD_IDLE_MIN	 100u
+#define MESSAGE_BAUD_IDLE_MAX	 60000u
 
 struct message_hello {
 	uint8_t proto_major;
@@ -147,6 +155,18 @@ struct message_error {
 	char text[MESSAGE_TEXT_SIZE];
 };
 
+struct message_baud {
+	uint32_t baud;	     /* the rate wanted; 0 = nothing changes, only tell */
+	uint16_t confirm_ms; /* so long after the switch the target waits for a frame */
+	uint16_t idle_ms;    /* and so long for each one after */
+};
+
+struct message_bauded {
+	uint32_t baud;	  /* the rate after this answer */
+	uint32_t console; /* the rate at which the agent began */
+	uint32_t base;	  /* rates are base / 1, base / 2, ...; 0 = any */
+};
+
 struct message {
 	uint8_t type; /* enum message_type; says which member is meant */
 	union {
@@ -165,6 +185,8 @@ struct message {
 		struct message_window release;
 		struct message_window released;
 		struct message_error error;
+		struct message_baud baud;
+		struct message_bauded bauded;
 	};
 };
 

@@ -11,10 +11,12 @@
 
 #include "protocol/message.h"
 
-#define SERIES_WINDOW_FACTS   0u  /* the window that is always there */
-#define SERIES_ID_INDEX	      0u  /* of windows 1 to 65535 */
-#define SERIES_ID_FACTS	      1u  /* of window 0: key=value lines */
-#define SERIES_ID_CATALOG     2u  /* of window 0: "id name status[ reason]" lines */
+#define SERIES_WINDOW_FACTS   0u /* the window that is always there */
+#define SERIES_ID_INDEX	      0u /* of windows 1 to 65535 */
+#define SERIES_ID_FACTS	      1u /* of window 0: key=value lines */
+#define SERIES_ID_CATALOG     2u /* of window 0: "id name status[ reason]" lines */
+#define SERIES_ID_PATTERN     3u /* of window 0: the test pattern */
+#define SERIES_PATTERN_SIZE   65536u
 #define SERIES_ENTRY_FIXED    22u /* bytes of an entry without its name */
 #define SERIES_ENTRY_SIZE_MAX (SERIES_ENTRY_FIXED + MESSAGE_NAME_SIZE - 1u)
 #define SERIES_INDEX_MAX      16384u /* bytes; more is an error */
@@ -26,7 +28,9 @@ enum series_kind {
 };
 
 enum series_encoding {
-	SERIES_ENCODING_RAW = 0, /* little-endian values, one after the other */
+	SERIES_ENCODING_RAW = 0,   /* little-endian values, one after the other */
+	SERIES_ENCODING_CODED = 1, /* of counts: a stream of protocol/codec.h */
+	SERIES_ENCODING_STEPS = 2, /* of stamps: the first one, raw, then its steps so coded */
 };
 
 struct series_entry {
@@ -58,6 +62,12 @@ void series_iterator_init(struct series_iterator *iterator, const uint8_t *bytes
  * Kinds and encodings that it does not know are passed on unjudged.
  */
 int series_iterator_next(struct series_iterator *iterator, struct series_entry *entry);
+
+/* The byte at that place of the test pattern: every value in every 256 of them. */
+static inline uint8_t series_pattern_byte(uint32_t at)
+{
+	return (uint8_t)(at * 167u + (at >> 8) * 59u);
+}
 
 /* Bytes of one value of a kind in raw encoding; 0 for an unknown kind. */
 size_t series_kind_size(uint8_t kind);

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/decode.h"
 #include "harness/peer.h"
 
 #define NONCE	     0x5eedu
@@ -94,7 +95,7 @@ static void give_up_real_time(void)
 
 static void start_agent_with(void (*before_exec)(void))
 {
-	const struct peer_link link = {&lab, link_read, link_write, link_now_us};
+	const struct peer_link link = {&lab, link_read, link_write, link_now_us, NULL};
 	const struct peer_events events = {&lab, count_text, NULL};
 	const struct peer_config config = {.quiet_ms = 20};
 	char path[256];
@@ -170,7 +171,7 @@ static int wait_agent(void)
 
 struct pulled {
 	struct series_entry *entries;
-	uint8_t *data[SERIES_LIMIT];
+	void *data[SERIES_LIMIT];
 	size_t count;
 	struct peer_window window;
 };
@@ -190,12 +191,17 @@ static void measure(const struct message_arm *arm, struct pulled *pulled)
 	ck_assert_uint_le(pulled->count, SERIES_LIMIT);
 	for (size_t i = 0; i < pulled->count; i++) {
 		const struct series_entry *entry = &pulled->entries[i];
+		uint8_t *bytes = malloc(entry->bytes + 1);
 		struct peer_transfer transfer;
+		char error[160];
 
-		pulled->data[i] = calloc(1, entry->bytes + 1);
-		must(peer_transfer_init(&transfer, arm->window, entry->id, entry->bytes, entry->crc,
-			pulled->data[i]));
+		must(peer_transfer_init(
+			&transfer, arm->window, entry->id, entry->bytes, entry->crc, bytes));
 		must(peer_pull(&lab.peer, &transfer));
+		ck_assert_msg(
+			decode_series(entry, bytes, &pulled->data[i], error, sizeof(error)) == 0,
+			"%s", error);
+		free(bytes);
 	}
 	must(peer_release(&lab.peer, arm->window));
 }
@@ -214,7 +220,7 @@ static const int32_t *find_counts(const struct pulled *pulled, const char *name,
 			ck_assert_uint_eq(pulled->entries[i].kind, SERIES_KIND_COUNTS);
 			ck_assert_uint_eq(pulled->entries[i].count, count);
 			ck_assert_uint_eq(pulled->entries[i].clipped, 0);
-			return (const int32_t *)(void *)pulled->data[i];
+			return pulled->data[i];
 		}
 	}
 	ck_abort_msg("no series %s", name);
@@ -231,7 +237,7 @@ static const char *find_counter(const struct pulled *pulled, const char *key)
 
 		if (strcmp(pulled->entries[i].name, "counters") != 0)
 			continue;
-		found = strstr((const char *)pulled->data[i], start);
+		found = strstr(pulled->data[i], start);
 		return found ? found + strlen(start) : NULL;
 	}
 	return NULL;
@@ -423,9 +429,9 @@ START_TEST(the_clock_audit_pairs_counter_and_clock)
 			continue;
 		ck_assert_uint_eq(pulled.entries[i].count, points);
 		if (strcmp(pulled.entries[i].name, "counter") == 0)
-			counter = (const uint64_t *)(void *)pulled.data[i];
+			counter = pulled.data[i];
 		else if (strcmp(pulled.entries[i].name, "os_ns") == 0)
-			os_ns = (const uint64_t *)(void *)pulled.data[i];
+			os_ns = pulled.data[i];
 	}
 	ck_assert_ptr_nonnull(counter);
 	ck_assert_ptr_nonnull(os_ns);
@@ -470,7 +476,7 @@ START_TEST(the_reference_does_its_three_parts)
 		if (strcmp(name, "integer") && strcmp(name, "chase") && strcmp(name, "bandwidth"))
 			continue;
 		ck_assert_uint_ge(pulled.entries[i].count, 1);
-		ck_assert_int_gt(((const int32_t *)(void *)pulled.data[i])[0], 0);
+		ck_assert_int_gt(((const int32_t *)pulled.data[i])[0], 0);
 	}
 	ck_assert_uint_eq(counter_number(&pulled, "integer_adds"), 1048576);
 	forget(&pulled);

@@ -366,7 +366,8 @@ static const struct {
 } bad_reads[] = {
 	{{0, 1, 0, 10}, WIRE_ERROR_BAD_STATE, MESSAGE_STATE_DONE}, /* no PROBE yet */
 	{{0, 2, 0, 10}, WIRE_ERROR_BAD_STATE, MESSAGE_STATE_DONE},
-	{{0, 3, 0, 10}, WIRE_ERROR_BAD_RANGE, 3},
+	{{0, 4, 0, 10}, WIRE_ERROR_BAD_RANGE, 4},
+	{{0, 3, 65530, 10}, WIRE_ERROR_BAD_RANGE, 65530},
 	{{2, 1, 0, 10}, WIRE_ERROR_BAD_RANGE, 2},
 	{{1, 9, 0, 10}, WIRE_ERROR_BAD_RANGE, 9},
 	{{1, 1, 0, 0}, WIRE_ERROR_BAD_RANGE, 0},

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "harness/clockfit.h"
+#include "harness/decode.h"
 #include "harness/peer.h"
 #include "tests/qemu_machine.h"
 
@@ -100,7 +101,9 @@ static uint8_t *pull(const struct result *result, const char *name, uint32_t *co
 	for (size_t i = 0; i < result->count; i++) {
 		const struct series_entry *entry = &result->entries[i];
 		struct peer_transfer transfer;
+		char error[160];
 		uint8_t *bytes;
+		void *values;
 
 		if (strcmp(entry->name, name) != 0)
 			continue;
@@ -112,7 +115,10 @@ static uint8_t *pull(const struct result *result, const char *name, uint32_t *co
 		ck_assert_msg(peer_pull(&peer, &transfer) == 0, "%s: %s", name, peer_error(&peer));
 		ck_assert_uint_eq(entry->clipped, 0);
 		*count = entry->count;
-		return bytes;
+		ck_assert_msg(decode_series(entry, bytes, &values, error, sizeof(error)) == 0, "%s",
+			error);
+		free(bytes);
+		return values;
 	}
 	ck_abort_msg("the window has no series %s", name);
 	return NULL;

@@ -128,6 +128,7 @@ static void check_program(const char *program)
 START_TEST(options_stand_in_man_pages_and_readme)
 {
 	check_program("sameboard");
+	check_program("sameboardd");
 	check_program("vboard");
 	check_program("sameboard-agent");
 }
@@ -220,7 +221,8 @@ END_TEST
 
 START_TEST(documents_name_no_option_that_does_not_exist)
 {
-	static const char *const programs[] = {"sameboard", "vboard", "sameboard-agent"};
+	static const char *const programs[] = {
+		"sameboard", "sameboardd", "vboard", "sameboard-agent"};
 	static const char *const documents[] = {"README.md", "CONTRIBUTING.md"};
 	struct words options = {0}, commands = {0};
 

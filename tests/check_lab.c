@@ -22,7 +22,7 @@ static const char whole[] =
 	"    \"loader\": { \"prompt\": \"D1> \", \"interrupt_hex\": \"031B\" },\n"
 	"    \"rest\": \"on\" },\n"
 	"  \"virtual\": { \"model\": \"vboard\",\n"
-	"    \"console\": { \"driver\": \"pty\", \"path\": \"vb/uart\" },\n"
+	"    \"console\": { \"driver\": \"pty\", \"path\": \"vb/uart\", \"max_baud\": 1500000 },\n"
 	"    \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 500,\n"
 	"      \"port\": { \"driver\": \"pty\", \"path\": \"vb/relay\" } },\n"
 	"    \"sdmux\": { \"driver\": \"usbsdmux\", \"command\": \"bin/vboard-sdmux\",\n"
@@ -72,6 +72,7 @@ START_TEST(boards_are_read_into_the_configuration_of_their_drivers)
 	board = lab_find_board(lab, "virtual");
 	ck_assert_str_eq(board->console.path, "/etc/bench/vb/uart");
 	ck_assert_uint_eq(board->latency_ms, 1);
+	ck_assert_uint_eq(board->max_baud, 1500000);
 	ck_assert_str_eq(board->power.port.driver, "pty");
 	ck_assert_str_eq(board->power.port.path, "/etc/bench/vb/relay");
 	ck_assert_str_eq(board->sdmux.command, "/etc/bench/bin/vboard-sdmux");

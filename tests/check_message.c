@@ -234,7 +234,7 @@ START_TEST(names_are_those_of_the_document)
 	ck_assert_str_eq(message_state_name(MESSAGE_STATE_RUNNING), "running");
 	ck_assert_str_eq(message_state_name(4), "unknown");
 	ck_assert_ptr_null(message_type_name(0));
-	ck_assert_ptr_null(message_type_name(0x14));
+	ck_assert_ptr_null(message_type_name(0x16));
 }
 END_TEST
 

@@ -305,15 +305,19 @@ START_TEST(a_cycle_keeps_the_board_off_long_enough)
 {
 	struct power *power = open_power(RELAY_HEALTHY, false, 300, 0);
 
+	uint64_t starts_us[2];
+
 	ck_assert_int_eq(power_set(power, true), 0);
-	ck_assert_int_eq(power_cycle(power), 0);
-	ck_assert_int_eq(power_cycle(power), 0);
+	for (int i = 0; i < 2; i++) {
+		starts_us[i] = monotonic_get_us();
+		ck_assert_int_eq(power_cycle(power), 0);
+	}
 	power_close(power);
 	relay_stop();
 	ck_assert_uint_eq(relay.frame_count, 5);
-	ck_assert(relay.is_on[1]);
-	ck_assert_uint_ge(relay.times_us[2] - relay.times_us[1], 299000);
-	ck_assert_uint_ge(relay.times_us[4] - relay.times_us[3], 299000);
+	/* From before the off was sent: when the relay's thread saw it says nothing. */
+	ck_assert_uint_ge(relay.times_us[2] - starts_us[0], 300000);
+	ck_assert_uint_ge(relay.times_us[4] - starts_us[1], 300000);
 }
 END_TEST
 
@@ -323,7 +327,7 @@ START_TEST(a_pulled_relay_is_told)
 
 	relay_stop();
 	ck_assert_int_eq(power_set(power, false), -ENODEV);
-	ck_assert_ptr_nonnull(strstr(power_error(power), "relay"));
+	ck_assert_ptr_nonnull(strstr(power_error(power), "gone"));
 	power_close(power);
 }
 END_TEST

@@ -83,12 +83,17 @@ END_TEST
 
 START_TEST(a_database_of_a_newer_version_is_refused_and_left_alone)
 {
+	char pragma[64], says[160];
+
 	store_close(fixture_open(path));
-	fixture_sql(path, "PRAGMA user_version=3");
-	expect_refusal(path, 0, -EPROTO,
-		"%s was written by a newer sameboard (schema 3, this one knows 2); update "
-		"sameboard or name another file");
-	ck_assert_int_eq(fixture_get(path, "PRAGMA user_version"), 3);
+	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%d", STORE_SCHEMA_VERSION + 1);
+	snprintf(says, sizeof(says),
+		"%%s was written by a newer sameboard (schema %d, this one knows %d); update "
+		"sameboard or name another file",
+		STORE_SCHEMA_VERSION + 1, STORE_SCHEMA_VERSION);
+	fixture_sql(path, pragma);
+	expect_refusal(path, 0, -EPROTO, says);
+	ck_assert_int_eq(fixture_get(path, "PRAGMA user_version"), STORE_SCHEMA_VERSION + 1);
 }
 END_TEST
 
@@ -184,14 +189,17 @@ START_TEST(a_database_of_version_1_is_migrated_with_all_it_holds)
 	struct query_window *windows;
 	struct query_gate *gates;
 	struct query_run *runs;
+	char says[160];
 	struct store *store;
 	size_t count;
 	void *data;
 
 	load_version_1();
-	expect_refusal(path, STORE_READ_ONLY, -EROFS,
-		"%s is of an older sameboard (schema 1, now 2) and opened read-only; a command "
-		"that writes brings it up to date");
+	snprintf(says, sizeof(says),
+		"%%s is of an older sameboard (schema 1, now %d) and opened read-only; a command "
+		"that writes brings it up to date",
+		STORE_SCHEMA_VERSION);
+	expect_refusal(path, STORE_READ_ONLY, -EROFS, says);
 	store = fixture_open(path);
 	ck_assert_int_eq(query_runs(store, NULL, &runs), 1);
 	ck_assert_str_eq(runs[0].reason, "all gates passed");

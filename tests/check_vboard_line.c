@@ -95,6 +95,18 @@ START_TEST(the_board_and_the_host_can_change_their_rate)
 }
 END_TEST
 
+START_TEST(the_uart_can_have_the_clock_of_the_real_board)
+{
+	rig_start_clocked(&rig, NULL, "1", "24000000");
+	rig_boot(&rig);
+	/* The loader took the clock from the tree: divisor 13, not 2. */
+	ck_assert_uint_eq(rig_get_count(&rig, "guest_baud"), 24000000 / 16 / 13);
+	rig_command(&rig, "version");
+	ck_assert_ptr_nonnull(strstr(rig.text, "U-Boot"));
+	rig_stop(&rig);
+}
+END_TEST
+
 START_TEST(what_nobody_listens_to_is_lost)
 {
 	unsigned long long handed_over;
@@ -314,6 +326,7 @@ int main(void)
 	tcase_add_test(line, no_byte_of_the_host_is_early);
 	tcase_add_test(line, a_host_at_another_rate_reads_garbage);
 	tcase_add_test(line, the_board_and_the_host_can_change_their_rate);
+	tcase_add_test(line, the_uart_can_have_the_clock_of_the_real_board);
 	tcase_add_test(line, what_nobody_listens_to_is_lost);
 	tcase_add_test(line, what_the_host_sends_to_a_board_without_power_is_lost);
 	tcase_add_test(fault, noise_follows_from_the_seed);

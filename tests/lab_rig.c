@@ -39,7 +39,7 @@ static char *read_text(const char *path)
 
 /* ------------------------------------------------------------------ vboard */
 
-static void write_lab(struct lab_rig *rig, const char *driver)
+static void write_lab(struct lab_rig *rig, const char *driver, const char *console)
 {
 	char text[PATH_MAX + 1024], sdmux[PATH_MAX];
 
@@ -47,24 +47,39 @@ static void write_lab(struct lab_rig *rig, const char *driver)
 	snprintf(text, sizeof(text),
 		"{ \"boards\": { \"vpanel\": {\n"
 		"  \"model\": \"virtual-86-panel\", \"time\": \"%s\",\n"
-		"  \"console\": { \"driver\": \"%s\", \"path\": \"board/uart\" },\n"
+		"  \"console\": { \"driver\": \"%s\", \"path\": \"board/uart\"%s },\n"
 		"  \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n"
 		"    \"answer_ms\": 5000,\n"
 		"    \"port\": { \"driver\": \"%s\", \"path\": \"board/relay\" } },\n"
 		"  \"sdmux\": { \"driver\": \"usbsdmux\", \"command\": \"%s\",\n"
 		"    \"device\": \"./board\", \"card\": \"board/card\" } } } }\n",
-		rig->time ? rig->time : "real", driver, driver, sdmux);
+		rig->time ? rig->time : "real", driver, console, driver, sdmux);
 	snprintf(rig->lab, sizeof(rig->lab), "%s",
 		scratch_write(&rig->scratch, "lab.json", text, strlen(text)));
 }
 
-static void start(struct lab_rig *rig, const char *faults, unsigned card_mib)
+static void prepare(struct lab_rig *rig, const char *console)
+{
+	scratch_init(&rig->scratch);
+	write_lab(rig, "pty", console);
+	snprintf(rig->db, sizeof(rig->db), "%s", scratch_path(&rig->scratch, "runs.db"));
+	ck_assert_ptr_nonnull(realpath(IMAGES, rig->images));
+}
+
+void lab_rig_start_unplugged(struct lab_rig *rig)
+{
+	*rig = (struct lab_rig){0};
+	prepare(rig, "");
+}
+
+static void start(struct lab_rig *rig, const char *faults, unsigned card_mib,
+	const char *uart_clock, const char *console)
 {
 	char vboard[PATH_MAX], dir[300], card[300], ready[16] = "";
 	int ends[2], fd;
 	pid_t parent = getpid();
 
-	scratch_init(&rig->scratch);
+	prepare(rig, console);
 	rig_find_program("vboard", vboard, sizeof(vboard));
 	snprintf(dir, sizeof(dir), "%s", scratch_path(&rig->scratch, "board"));
 	snprintf(card, sizeof(card), "%s", scratch_path(&rig->scratch, "card.bin"));
@@ -82,33 +97,37 @@ static void start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 		dup2(ends[1], 1);
 		execl(vboard, vboard, "--dir", dir, "--card", card, "--uboot",
 			rig->time ? IMAGES "/u-boot-autoboot.bin" : IMAGES "/u-boot.bin", "--time",
-			rig->time ? rig->time : "real", faults ? "--fault" : NULL, faults, NULL);
+			rig->time ? rig->time : "real", "--uart-clock", uart_clock,
+			faults ? "--fault" : NULL, faults, NULL);
 		_exit(127);
 	}
 	close(ends[1]);
 	ck_assert_msg(read(ends[0], ready, sizeof(ready) - 1) > 0 && !strncmp(ready, "ready", 5),
 		"vboard did not start");
 	close(ends[0]);
-	write_lab(rig, "pty");
-	snprintf(rig->db, sizeof(rig->db), "%s", scratch_path(&rig->scratch, "runs.db"));
-	ck_assert_ptr_nonnull(realpath(IMAGES, rig->images));
+}
+
+void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib)
+{
+	*rig = (struct lab_rig){0};
+	start(rig, faults, card_mib, "24000000", ", \"max_baud\": 1500000");
 }
 
 void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 {
 	*rig = (struct lab_rig){0};
-	start(rig, faults, card_mib);
+	start(rig, faults, card_mib, "3686400", "");
 }
 
 void lab_rig_start_icount(struct lab_rig *rig, unsigned card_mib)
 {
 	*rig = (struct lab_rig){.time = "icount"};
-	start(rig, NULL, card_mib);
+	start(rig, NULL, card_mib, "3686400", "");
 }
 
 void lab_rig_use_serial(struct lab_rig *rig)
 {
-	write_lab(rig, "serial");
+	write_lab(rig, "serial", "");
 	rig->has_shim = true;
 }
 
@@ -116,32 +135,54 @@ void lab_rig_stop(struct lab_rig *rig)
 {
 	int status;
 
-	ck_assert_int_eq(kill(rig->board, SIGTERM), 0);
-	ck_assert_int_eq(waitpid(rig->board, &status, 0), rig->board);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "vboard ended with %#x",
-		(unsigned)status);
+	if (rig->board > 0) {
+		ck_assert_int_eq(kill(rig->board, SIGTERM), 0);
+		ck_assert_int_eq(waitpid(rig->board, &status, 0), rig->board);
+		ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+			"vboard ended with %#x", (unsigned)status);
+	}
 	free(rig->out);
 	free(rig->err);
 	scratch_fini(&rig->scratch);
 }
 
-bool lab_rig_has_power(struct lab_rig *rig)
+void lab_rig_ask(struct lab_rig *rig, const char *question, char *answer, size_t size)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char answer[256];
-	ssize_t size;
+	char line[64];
+	ssize_t got;
+	int length = snprintf(line, sizeof(line), "%s\n", question);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s",
 		scratch_path(&rig->scratch, "board/vboard.sock"));
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	ck_assert_int_eq(write(fd, "power\n", 6), 6);
-	size = read(fd, answer, sizeof(answer) - 1);
-	ck_assert_int_gt(size, 0);
-	answer[size] = '\0';
+	ck_assert_int_eq(write(fd, line, (size_t)length), length);
+	got = read(fd, answer, size - 1);
+	ck_assert_int_gt(got, 0);
+	answer[got] = '\0';
 	close(fd);
 	ck_assert_msg(!strncmp(answer, "ok ", 3), "vboard said %s", answer);
-	return strncmp(answer + 3, "on", 2) == 0;
+	memmove(answer, answer + 3, (size_t)got - 2);
+}
+
+bool lab_rig_has_power(struct lab_rig *rig)
+{
+	char answer[256];
+
+	lab_rig_ask(rig, "power", answer, sizeof(answer));
+	return strncmp(answer, "on", 2) == 0;
+}
+
+unsigned long long lab_rig_count_bytes(struct lab_rig *rig)
+{
+	char answer[2048];
+	const char *at;
+
+	lab_rig_ask(rig, "stats", answer, sizeof(answer));
+	at = strstr(answer, "to_host_bytes=");
+	ck_assert_msg(at != NULL, "%s", answer);
+	return strtoull(strchr(at, '=') + 1, NULL, 10);
 }
 
 /* ----------------------------------------------------------------- program */
@@ -153,8 +194,8 @@ static size_t add_defaults(struct lab_rig *rig, const char *command, const char 
 	static const struct {
 		const char *name, *commands;
 	} rows[] = {
-		{"lab", " run boards power sd doctor "},
-		{"db", " run list show compare "},
+		{"lab", " run boards power sd doctor recover work "},
+		{"db", " run list show compare boards recover work "},
 		{"images", " run doctor "},
 	};
 	const char *values[] = {rig->lab, rig->db, rig->images};

@@ -35,6 +35,11 @@ void lab_rig_start_icount(struct lab_rig *rig, unsigned card_mib);
  * libserialport, which a preloaded library brings to take a pty.
  */
 void lab_rig_use_serial(struct lab_rig *rig);
+/* The same with the D1's UART clock, and a lab file that lets pulls raise the line. */
+void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib);
+
+/* The same without a vboard: nothing is behind the wires. */
+void lab_rig_start_unplugged(struct lab_rig *rig);
 
 /* Ends vboard and checks that no emulator is left; removes everything. */
 void lab_rig_stop(struct lab_rig *rig);
@@ -66,6 +71,12 @@ const char *lab_rig_write_suite(
  */
 cJSON *lab_rig_read_manifest(struct lab_rig *rig, const char *system);
 void lab_rig_write_manifest(struct lab_rig *rig, const char *system, cJSON *manifest);
+
+/* A question to vboard's control socket: what follows "ok " is left in answer. */
+void lab_rig_ask(struct lab_rig *rig, const char *question, char *answer, size_t size);
+
+/* Bytes that the board has sent over its UART since vboard began. */
+unsigned long long lab_rig_count_bytes(struct lab_rig *rig);
 
 /* What vboard says of itself. */
 bool lab_rig_has_power(struct lab_rig *rig);

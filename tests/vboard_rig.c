@@ -264,9 +264,14 @@ void rig_await_end(int pid_fd)
 
 void rig_start(struct rig *rig, const char *faults, const char *seed)
 {
+	rig_start_clocked(rig, faults, seed, "3686400");
+}
+
+void rig_start_clocked(struct rig *rig, const char *faults, const char *seed, const char *hz)
+{
 	char program[PATH_MAX];
 	const char *argv[] = {program, "--dir", rig->dir, "--card", rig->card, "--seed", seed,
-		faults ? "--fault" : NULL, faults, NULL};
+		"--uart-clock", hz, faults ? "--fault" : NULL, faults, NULL};
 	int fd;
 
 	memset(rig, 0, sizeof(*rig));

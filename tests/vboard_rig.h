@@ -28,6 +28,9 @@ void rig_find_program(const char *name, char *path, size_t size);
 /* Start on a new directory with a new card; faults may be NULL. */
 void rig_start(struct rig *rig, const char *faults, const char *seed);
 
+/* The same with another clock of the UART, in Hz as text. */
+void rig_start_clocked(struct rig *rig, const char *faults, const char *seed, const char *hz);
+
 /* End vboard with SIGTERM, check that it ended well and left nothing, remove the directory. */
 void rig_stop(struct rig *rig);
 

@@ -142,6 +142,14 @@ static void print_fields(FILE *out, const struct message *message)
 		fprintf(out, " code=%d type=%u detail=%u text=%s", message->error.code,
 			message->error.type, message->error.detail, message->error.text);
 		break;
+	case MESSAGE_BAUD:
+		fprintf(out, " baud=%u confirm_ms=%u idle_ms=%u", message->baud.baud,
+			message->baud.confirm_ms, message->baud.idle_ms);
+		break;
+	case MESSAGE_BAUDED:
+		fprintf(out, " baud=%u console=%u base=%u", message->bauded.baud,
+			message->bauded.console, message->bauded.base);
+		break;
 	default:
 		break;
 	}

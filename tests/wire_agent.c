@@ -9,6 +9,7 @@
 
 #define ARENA_SIZE   (1u << 20)
 #define RECEIVE_RING 64u
+#define BOOT_NS	     1500000000u
 
 /* -------------------------------------------------------- handing over */
 
@@ -55,6 +56,12 @@ static int port_write(struct agent_port *port, const uint8_t *data, size_t size)
 	wire_line_send(agent->line, data, size);
 	wait_until_ns(agent, agent->line->to_host.free_ns, false);
 	return agent->is_closing ? -1 : 0;
+}
+
+static int port_set_baud(struct agent_port *port, uint32_t baud)
+{
+	wire_line_set_target_baud(((struct wire_agent *)port)->line, baud);
+	return 0;
 }
 
 static void port_anchor(struct agent_port *port, uint64_t lead_counts, struct agent_anchor *anchor)
@@ -143,6 +150,8 @@ static void receive(void *context, uint8_t byte)
 {
 	struct wire_agent *agent = context;
 
+	if (agent->boot_ns > 0)
+		return;
 	if (agent->input_size >= RECEIVE_RING) {
 		agent->overruns++;
 		return;
@@ -150,22 +159,77 @@ static void receive(void *context, uint8_t byte)
 	agent->input[agent->input_size++] = byte;
 }
 
-static uint64_t wake_ns(void *context)
+static uint64_t agent_wake_ns(const struct wire_agent *agent)
 {
-	struct wire_agent *agent = context;
-
+	if (agent->boot_ns > 0)
+		return agent->boot_ns;
 	if (agent->is_over)
 		return WIRE_NEVER;
 	return agent->wants_bytes && agent->input_size > 0 ? agent->line->now_ns : agent->wake_ns;
+}
+
+static uint64_t wake_ns(void *context)
+{
+	const struct wire_agent *agent = context;
+	uint64_t at_ns = agent_wake_ns(agent);
+
+	return agent->reset_ns > 0 && agent->reset_ns < at_ns ? agent->reset_ns : at_ns;
+}
+
+static void turn(struct wire_agent *agent)
+{
+	pthread_mutex_lock(&agent->mutex);
+	hand_over(agent, true);
+	pthread_mutex_unlock(&agent->mutex);
+}
+
+static void start(struct wire_agent *agent)
+{
+	agent->is_closing = agent->is_over = agent->is_agents_turn = false;
+	agent->wants_bytes = false;
+	agent->wake_ns = agent->line->now_ns;
+	agent->input_size = 0;
+	pthread_create(&agent->thread, NULL, run, agent);
+}
+
+static void stop(struct wire_agent *agent)
+{
+	agent->is_closing = true;
+	if (!agent->is_over)
+		turn(agent);
+	pthread_join(agent->thread, NULL);
+}
+
+/* Power stays: a loader speaks at the console's rate, then the agent starts anew. */
+static void reset(struct wire_agent *agent)
+{
+	static const uint8_t banner[] = "\r\nU-Boot SPL 2024.01\r\nTrying to boot from MMC1\r\n";
+
+	agent->reset_ns = 0;
+	agent->resets++;
+	if (agent->boot_ns == 0)
+		stop(agent);
+	/* What stood in the UART is gone. */
+	agent->line->to_host.head = agent->line->to_host.tail;
+	agent->line->to_host.free_ns = agent->line->now_ns;
+	wire_line_set_target_baud(agent->line, agent->port.console_baud);
+	wire_line_send(agent->line, banner, sizeof(banner) - 1);
+	agent->boot_ns = agent->line->now_ns + BOOT_NS;
 }
 
 static void act(void *context)
 {
 	struct wire_agent *agent = context;
 
-	pthread_mutex_lock(&agent->mutex);
-	hand_over(agent, true);
-	pthread_mutex_unlock(&agent->mutex);
+	if (agent->reset_ns > 0 && agent->line->now_ns >= agent->reset_ns) {
+		reset(agent);
+		return;
+	}
+	if (agent->boot_ns > 0) {
+		agent->boot_ns = 0;
+		start(agent);
+	}
+	turn(agent);
 }
 
 void wire_agent_init(struct wire_agent *agent, struct wire_line *line)
@@ -173,6 +237,7 @@ void wire_agent_init(struct wire_agent *agent, struct wire_line *line)
 	static const struct agent_port_ops ops = {
 		.console_read = port_read,
 		.console_write = port_write,
+		.console_set_baud = port_set_baud,
 		.anchor = port_anchor,
 		.wait_until = port_wait_until,
 		.sleep_ms = port_sleep_ms,
@@ -201,6 +266,8 @@ void wire_agent_init(struct wire_agent *agent, struct wire_line *line)
 		.mode = "U+MMU thread",
 		.benches = benches,
 		.bench_count = 1,
+		.console_baud = line->target_baud,
+		.baud_base = WIRE_AGENT_BASE,
 		.arena = agent->arena,
 		.arena_size = ARENA_SIZE,
 	};
@@ -209,15 +276,13 @@ void wire_agent_init(struct wire_agent *agent, struct wire_line *line)
 	pthread_cond_init(&agent->turned, NULL);
 	line->end = (struct wire_end){
 		.context = agent, .receive = receive, .wake_ns = wake_ns, .act = act};
-	pthread_create(&agent->thread, NULL, run, agent);
+	start(agent);
 }
 
 void wire_agent_fini(struct wire_agent *agent)
 {
-	agent->is_closing = true;
-	if (!agent->is_over)
-		act(agent);
-	pthread_join(agent->thread, NULL);
+	if (agent->boot_ns == 0)
+		stop(agent);
 	pthread_mutex_destroy(&agent->mutex);
 	pthread_cond_destroy(&agent->turned);
 	free(agent->arena);

@@ -2,7 +2,8 @@
 /*
  * The real agent core (agents/core) at the far end of a simulated line. It
  * runs in a thread of its own, but never at the same time as the line: they
- * hand over to each other, so runs repeat and time is the line's.
+ * hand over to each other, so runs repeat and time is the line's. Its UART has
+ * a 24 MHz clock; the board around it can be reset.
  */
 #ifndef TESTS_WIRE_AGENT_H
 #define TESTS_WIRE_AGENT_H
@@ -12,7 +13,8 @@
 #include "agents/core/agent.h"
 #include "tests/wire_line.h"
 
-#define WIRE_AGENT_BENCH 77u /* fills `latency` with n seeded values */
+#define WIRE_AGENT_BENCH 77u	  /* fills `latency` with n seeded values */
+#define WIRE_AGENT_BASE	 1500000u /* the UART makes this / n */
 
 struct wire_agent {
 	struct agent_port port; /* first: the port's operations cast back */
@@ -24,6 +26,9 @@ struct wire_agent {
 	bool is_closing;
 	bool is_over;
 	bool wants_bytes;
+	uint64_t reset_ns; /* when the board is reset; 0 = never */
+	uint64_t boot_ns;  /* when the agent starts after it; 0 = it runs */
+	uint32_t resets;
 	uint64_t wake_ns; /* when the agent waits no longer */
 	uint8_t input[4096];
 	size_t input_size;

@@ -13,7 +13,10 @@
 
 static uint64_t counter(const struct wire_model *model)
 {
-	return model->line->now_ns * 24 / 1000;
+	double ns = (double)model->line->now_ns;
+
+	return model->line->now_ns * 24 / 1000 +
+	       (uint64_t)(int64_t)(ns * model->counter_ppm * 24e-9);
 }
 
 static void say_cut(

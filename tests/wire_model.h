@@ -48,7 +48,8 @@ struct wire_model {
 	struct frame_reader reader;
 	uint8_t chunk[FRAME_CHUNK_SIZE(FRAME_HOST_BODY_MAX)];
 	enum wire_lie lie;
-	bool is_mute; /* hears and does everything, says nothing */
+	double counter_ppm; /* how fast its counter is */
+	bool is_mute;	    /* hears and does everything, says nothing */
 	uint32_t session;
 	uint8_t state;
 	struct message_arm arm;

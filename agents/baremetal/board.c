@@ -23,6 +23,7 @@ static const struct board boards[] = {
 		.uart_shift = 2,
 		.uart_source = 18,
 		.uart_node = "/soc/serial@2500000",
+		.uart_clock_hz = 24000000,
 		.plic_base = 0x10000000,
 		.watchdogs = {0x020500A0, 0x06011000},
 	},

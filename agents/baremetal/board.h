@@ -19,6 +19,7 @@ struct board {
 	unsigned int uart_shift; /* registers are 1 << shift bytes apart */
 	uint32_t uart_source;	 /* of the PLIC */
 	const char *uart_node;	 /* where the tree has clock-frequency */
+	uint32_t uart_clock_hz;	 /* where the tree names a clock instead; 0 = it does not */
 	uintptr_t plic_base;
 	/* Addresses of sunxi watchdogs, 0 where there is none. */
 	uintptr_t watchdogs[BOARD_WATCHDOGS_MAX];

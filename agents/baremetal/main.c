@@ -53,6 +53,8 @@ static void read_machine(struct machine *machine, const void *tree)
 	machine->counter_rate_hz = fdt_get_number(&fdt, "/cpus", "timebase-frequency", 0);
 	machine->uart_clock_hz =
 		fdt_get_number(&fdt, machine->board->uart_node, "clock-frequency", 0);
+	if (!machine->uart_clock_hz)
+		machine->uart_clock_hz = machine->board->uart_clock_hz;
 	fdt_get_memory(&fdt, &machine->memory_base, &machine->memory_size);
 	read_plan(machine, &fdt);
 	if (!machine->counter_rate_hz)

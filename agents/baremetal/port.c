@@ -36,6 +36,11 @@ static int port_console_write(struct agent_port *port, const uint8_t *data, size
 	return 0;
 }
 
+static int port_console_set_baud(struct agent_port *port, uint32_t baud)
+{
+	return uart_set_divisor((port->baud_base + baud / 2) / baud);
+}
+
 static void port_anchor(struct agent_port *port, uint64_t lead_counts, struct agent_anchor *anchor)
 {
 	uint64_t period = timer_get_period();
@@ -168,6 +173,7 @@ static void port_facts(struct agent_port *port, struct text *text)
 static const struct agent_port_ops port_ops = {
 	.console_read = port_console_read,
 	.console_write = port_console_write,
+	.console_set_baud = port_console_set_baud,
 	.anchor = port_anchor,
 	.wait_until = port_wait_until,
 	.sleep_ms = port_sleep_ms,
@@ -177,6 +183,18 @@ static const struct agent_port_ops port_ops = {
 	.window_end = port_window_end,
 	.facts = port_facts,
 };
+
+/* Without the UART's clock no rate is known, and the agent leaves it alone. */
+static void set_rates(struct baremetal_port *port)
+{
+	uint32_t base = (uint32_t)(port->machine->uart_clock_hz / 16);
+	uint32_t divisor = uart_get_divisor();
+
+	if (base == 0 || divisor == 0)
+		return;
+	port->agent.baud_base = base;
+	port->agent.console_baud = base / divisor;
+}
 
 void port_init(
 	struct baremetal_port *port, const struct machine *machine, void *arena, size_t arena_size)
@@ -198,4 +216,5 @@ void port_init(
 			},
 		.machine = machine,
 	};
+	set_rates(port);
 }

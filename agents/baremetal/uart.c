@@ -7,8 +7,11 @@
 #define UART_IER  1u
 #define UART_IIR  2u
 #define UART_FCR  2u
+#define UART_LCR  3u
 #define UART_LSR  5u
 #define UART_USR  31u /* Synopsys only */
+#define UART_DLL  0u  /* while the latch is open */
+#define UART_DLM  1u
 
 #define UART_IER_RECEIVED   0x01u
 #define UART_FCR_ENABLE	    0x01u
@@ -18,7 +21,10 @@
 #define UART_LSR_OVERRUN    0x02u
 #define UART_LSR_FIFO_EMPTY 0x20u
 #define UART_LSR_ALL_EMPTY  0x40u
+#define UART_LCR_LATCH	    0x80u
+#define UART_USR_BUSY	    0x01u
 #define UART_FIFO_SIZE	    16u
+#define UART_BUSY_TRIES	    1000000u
 
 static struct {
 	uintptr_t base;
@@ -93,6 +99,53 @@ void uart_write(const uint8_t *data, size_t size)
 	while (!(uart_get_status() & UART_LSR_ALL_EMPTY))
 		;
 	uart.counts.sent += size;
+}
+
+/* Synopsys' UART ignores a write to the line control while it is busy. */
+static void uart_wait_idle(void)
+{
+	if (uart.shift != 2)
+		return;
+	for (uint32_t i = 0; i < UART_BUSY_TRIES && uart_get(UART_USR) & UART_USR_BUSY; i++)
+		;
+}
+
+static uint32_t uart_exchange_divisor(uint32_t divisor)
+{
+	uint32_t control = uart_get(UART_LCR) & ~UART_LCR_LATCH;
+	uint32_t found;
+
+	uart_wait_idle();
+	uart_set(UART_LCR, control | UART_LCR_LATCH);
+	if (divisor) {
+		uart_set(UART_DLL, divisor & 0xff);
+		uart_set(UART_DLM, divisor >> 8 & 0xff);
+	}
+	found = (uart_get(UART_DLL) & 0xff) | (uart_get(UART_DLM) & 0xff) << 8;
+	uart_wait_idle();
+	uart_set(UART_LCR, control);
+	return found;
+}
+
+/* With interrupts open the handler would read the latch for data. */
+uint32_t uart_get_divisor(void)
+{
+	uint32_t divisor;
+
+	cpu_close_interrupts();
+	divisor = uart_exchange_divisor(0);
+	cpu_open_interrupts();
+	return divisor;
+}
+
+int uart_set_divisor(uint32_t divisor)
+{
+	uint32_t found;
+
+	cpu_close_interrupts();
+	found = uart_exchange_divisor(divisor);
+	cpu_open_interrupts();
+	return found == divisor ? 0 : -1;
 }
 
 void uart_handle_interrupt(void)

@@ -101,6 +101,7 @@ static int handle_session(struct agent *agent, const struct message_session *ses
 	if (session->nonce == 0)
 		return agent_answer_error(
 			agent, WIRE_ERROR_BAD_RANGE, 0, "the nonce must not be 0");
+	agent->host_minor = session->proto_minor;
 	if (session->nonce != agent->session) {
 		agent->session = session->nonce;
 		agent_give_up_window(agent);
@@ -199,10 +200,18 @@ static int dispatch(struct agent *agent, const struct message *message)
 		return agent_handle_release(agent, &message->release);
 	case MESSAGE_QUIT:
 		return handle_quit(agent);
+	case MESSAGE_BAUD:
+		return agent_handle_baud(agent, &message->baud);
 	default:
 		/* A target's own type: an echo of what was sent, not a request. */
 		return 0;
 	}
+}
+
+/* A raised line is for pulls: everything else waits for the console's rate. */
+static bool needs_console_rate(uint8_t type)
+{
+	return type != MESSAGE_BAUD && type != MESSAGE_PING && type != MESSAGE_READ;
 }
 
 static int handle_frame(struct agent *agent)
@@ -218,9 +227,14 @@ static int handle_frame(struct agent *agent)
 		status = agent->session ? WIRE_ERROR_WRONG_SESSION : WIRE_ERROR_NO_SESSION;
 	else if (agent->session == 0 && frame->type != MESSAGE_SESSION)
 		status = WIRE_ERROR_NO_SESSION;
+	if (status == 0 && agent_is_raised(agent) && needs_console_rate(frame->type))
+		status = WIRE_ERROR_BAD_STATE;
 	if (status == 0)
 		return dispatch(agent, &message);
-	return is_answered ? agent_answer_error(agent, status, 0, wire_error_name(status)) : 0;
+	if (!is_answered)
+		return 0;
+	return agent_answer_error(agent, status, status == WIRE_ERROR_BAD_STATE ? agent->state : 0,
+		wire_error_name(status));
 }
 
 static bool line_is_dead(const struct agent *agent, uint64_t since)
@@ -237,20 +251,28 @@ static enum agent_end serve(struct agent *agent)
 	if (send_hello(agent, 0))
 		return AGENT_END_CONSOLE;
 	while (!agent->quit) {
-		int status = agent->frame_is_pending ? 1 : agent_next_frame(agent, READ_TIMEOUT_MS);
+		int status = agent->frame_is_pending
+				     ? 1
+				     : agent_next_frame(agent,
+					       agent_baud_limit_wait(agent, READ_TIMEOUT_MS));
 
 		agent->frame_is_pending = false;
 		if (status > 0) {
 			uint8_t type = agent->frame.type;
 			uint8_t seq = agent->frame.seq;
+			bool is_ours = agent->frame.session == agent->session;
 
 			status = handle_frame(agent);
 			agent->previous_type = type;
 			agent->previous_seq = seq;
 			since = counter_read();
+			if (is_ours && status == 0)
+				agent_baud_note_answer(agent);
 		} else if (status == 0 && line_is_dead(agent, since)) {
 			return AGENT_END_SILENT;
 		}
+		if (status == 0)
+			status = agent_baud_check_time(agent);
 		if (status < 0)
 			return AGENT_END_CONSOLE;
 	}
@@ -269,6 +291,7 @@ enum agent_end agent_run(struct agent_port *port)
 	if (!agent)
 		return AGENT_END_ARENA;
 	agent->port = port;
+	agent->baud = port->console_baud;
 	agent->arena = arena;
 	agent->arena_mark = arena.used;
 	frame_reader_init(&agent->reader, agent->chunk, sizeof(agent->chunk));

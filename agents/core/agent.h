@@ -50,6 +50,13 @@ struct agent_port_ops {
 	int (*console_write)(struct agent_port *port, const uint8_t *data, size_t size);
 
 	/*
+	 * A new rate, of those that baud_base gives; called when all that was
+	 * sent has left the UART.  0, or negative when it stays as it was.
+	 * NULL: the rate is fixed.
+	 */
+	int (*console_set_baud)(struct agent_port *port, uint32_t baud);
+
+	/*
 	 * Choose the start of a release grid at least lead_counts from now, on
 	 * a tick of the sleeping clock, and remember how counts translate to
 	 * that clock until the next anchor.
@@ -106,6 +113,8 @@ struct agent_port {
 	const char *mode;	     /* row flag: "M-flat", "S-flat", "U+MMU thread" */
 	const struct bench *benches; /* the port's own rows */
 	size_t bench_count;
+	uint32_t console_baud; /* the exact rate as the agent begins; 0 = not known, so fixed */
+	uint32_t baud_base;    /* the UART makes this / 1, / 2, ...: its clock / 16; 0 = any rate */
 	uint32_t silence_limit_s; /* end after that long without a valid frame: 600; 0 = never */
 	/*
 	 * What is to be measured before the agent announces itself, without a

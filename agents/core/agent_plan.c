@@ -81,7 +81,13 @@ bool agent_recall_window(struct agent *agent, const struct message_arm *arm)
 		agent->arm = *arm;
 		agent->window = planned->window;
 		agent->recalled_status = planned->status;
+		agent->recalled = &agent->planned[i];
 		return true;
 	}
 	return false;
+}
+
+void agent_keep_recalled(struct agent *agent)
+{
+	agent->recalled->window = agent->window;
 }

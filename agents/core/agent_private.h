@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent's state, shared by agent.c (line, session, facts),
- * agent_window.c (arm, go, read, release) and agent_plan.c (windows measured
+ * The agent's state, shared by agent.c (line, session, facts), agent_window.c
+ * (arm, go, read, release), agent_baud.c and agent_plan.c (windows measured
  * before the host says anything); for nobody else.
  */
 #ifndef AGENTS_CORE_AGENT_PRIVATE_H
 #define AGENTS_CORE_AGENT_PRIVATE_H
 
 #include "agents/core/agent.h"
+#include "protocol/codec.h"
 #include "protocol/frame.h"
 #include "protocol/series.h"
 
@@ -17,6 +18,9 @@
 #define AGENT_PLAN_MAX 32u
 
 struct agent_planned;
+
+/* The first minor version that knows coded series. */
+#define CODED_SERIES_MINOR 1u
 
 struct agent {
 	struct agent_port *port;
@@ -35,20 +39,29 @@ struct agent {
 	uint8_t body[FRAME_BODY_MAX];
 	uint8_t wire[FRAME_WIRE_SIZE(FRAME_BODY_MAX)];
 
+	uint32_t baud;		   /* of the line now */
+	uint32_t baud_idle_ms;	   /* while raised */
+	uint64_t baud_deadline_ns; /* of the system's clock: then the rate is given back */
+	bool baud_is_new;	   /* switched by the request that is being handled */
+
 	uint32_t session; /* 0: none yet */
-	uint8_t state;	  /* enum message_state */
+	uint8_t host_minor;
+	uint8_t state; /* enum message_state */
 	uint8_t previous_type;
 	uint8_t previous_seq;
 	struct message_arm arm; /* as it came, while armed or done */
 	struct window window;
 	bool is_recalled; /* the armed window was measured before, with this status */
 	int recalled_status;
+	struct agent_planned *recalled;
 	struct agent_planned *planned;
 	size_t planned_count;
 	struct message_done done;
+	struct codec_model model;
 	uint8_t index[WINDOW_SERIES_MAX * SERIES_ENTRY_SIZE_MAX];
 	struct text facts;
 	struct text catalogue;
+	uint8_t pattern[MESSAGE_DATA_MAX]; /* the part of it that is being sent */
 	char facts_data[FACTS_SIZE];
 	char catalogue_data[CATALOGUE_SIZE];
 };
@@ -78,10 +91,23 @@ int agent_measure_plan(struct agent *agent);
 /* Whether the plan had just this window; then it is the agent's window, already measured. */
 bool agent_recall_window(struct agent *agent, const struct message_arm *arm);
 
+/* The recalled window has been packed where it lies: so it is from now on. */
+void agent_keep_recalled(struct agent *agent);
+
 /* As agent_send(). */
 int agent_handle_arm(struct agent *agent, const struct message_arm *arm);
 int agent_handle_go(struct agent *agent, const struct message_window *go);
 int agent_handle_release(struct agent *agent, const struct message_window *release);
 int agent_handle_read(struct agent *agent, const struct message_read *read);
+int agent_handle_baud(struct agent *agent, const struct message_baud *wanted);
+
+/* Whether the line runs at another rate than the console's. */
+bool agent_is_raised(const struct agent *agent);
+/* Not longer than until the rate has to be given back. */
+uint32_t agent_baud_limit_wait(const struct agent *agent, uint32_t timeout_ms);
+/* A frame of the session has been answered: its end counts. */
+void agent_baud_note_answer(struct agent *agent);
+/* Gives the rate back when nobody was heard in time; 0 or negative. */
+int agent_baud_check_time(struct agent *agent);
 
 #endif

@@ -2,6 +2,7 @@
 #include "agents/core/agent_private.h"
 
 #include "agents/core/benches.h"
+#include "agents/core/pack.h"
 #include "protocol/crc32c.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -114,6 +115,19 @@ int agent_handle_arm(struct agent *agent, const struct message_arm *arm)
 	return agent_answer(agent, &message);
 }
 
+static void pack_window(struct agent *agent)
+{
+	/* What the window has left of the arena; most of it, but for the longest ones. */
+	struct arena *arena = &agent->arena;
+	struct window *window = &agent->window;
+
+	if (agent->host_minor < CODED_SERIES_MINOR)
+		return;
+	for (uint16_t i = 0; i < window->series_count; i++)
+		pack_series(&window->series[i], &agent->model, arena->base + arena->used,
+			arena->size - arena->used);
+}
+
 static void write_index(struct agent *agent)
 {
 	const struct window *window = &agent->window;
@@ -124,7 +138,7 @@ static void write_index(struct agent *agent)
 		struct series_entry entry = {
 			.id = (uint16_t)(i + 1),
 			.kind = series->kind,
-			.encoding = SERIES_ENCODING_RAW,
+			.encoding = series->encoding,
 			.count = series->count,
 			.clipped = series->clipped,
 			.bytes = window_series_size(series),
@@ -160,6 +174,9 @@ int agent_handle_go(struct agent *agent, const struct message_window *go)
 		.start = agent->window.start_counts,
 		.end = agent->window.end_counts,
 	};
+	pack_window(agent);
+	if (agent->is_recalled)
+		agent_keep_recalled(agent);
 	write_index(agent);
 	agent->state = MESSAGE_STATE_DONE;
 	message.done = agent->done;
@@ -184,7 +201,7 @@ int agent_handle_release(struct agent *agent, const struct message_window *relea
 /* ---------------------------------------------------------------- reading */
 
 struct bytes {
-	const uint8_t *data;
+	const uint8_t *data; /* NULL: the test pattern */
 	uint32_t size;
 };
 
@@ -194,6 +211,10 @@ static int find_series(const struct agent *agent, const struct message_read *rea
 {
 	const struct window *window = &agent->window;
 
+	if (read->window == SERIES_WINDOW_FACTS && read->series == SERIES_ID_PATTERN) {
+		*bytes = (struct bytes){NULL, SERIES_PATTERN_SIZE};
+		return 0;
+	}
 	if (read->window == SERIES_WINDOW_FACTS) {
 		const struct text *text =
 			read->series == SERIES_ID_FACTS ? &agent->facts : &agent->catalogue;
@@ -224,6 +245,13 @@ static int find_series(const struct agent *agent, const struct message_read *rea
 	return 0;
 }
 
+static const uint8_t *make_pattern(struct agent *agent, const struct message_data *data)
+{
+	for (uint32_t i = 0; i < data->size; i++)
+		agent->pattern[i] = series_pattern_byte(data->offset + i);
+	return agent->pattern;
+}
+
 /* A train of DATA that ends early when the next request comes. */
 int agent_handle_read(struct agent *agent, const struct message_read *read)
 {
@@ -249,7 +277,7 @@ int agent_handle_read(struct agent *agent, const struct message_read *read)
 
 		data->offset = read->offset + sent;
 		data->size = (uint16_t)(left < MESSAGE_DATA_MAX ? left : MESSAGE_DATA_MAX);
-		data->bytes = bytes.data + data->offset;
+		data->bytes = bytes.data ? bytes.data + data->offset : make_pattern(agent, data);
 		status = agent_send(agent, &message, seq);
 		if (status)
 			return status;

@@ -4,6 +4,7 @@
 #include "agents/core/agent.h"
 #include "agents/core/counter.h"
 #include "agents/core/floor.h"
+#include "agents/core/pack.h"
 #include "protocol/series.h"
 
 #define ARENA_ALIGN 64u
@@ -41,6 +42,8 @@ static struct window_series *add_series(
 	series->capacity = capacity;
 	series->count = 0;
 	series->clipped = 0;
+	series->encoding = SERIES_ENCODING_RAW;
+	series->encoded_size = 0;
 	window->series_count++;
 	return series;
 }
@@ -62,6 +65,8 @@ struct window_series *window_add_text(struct window *window, const char *name, u
 
 uint32_t window_series_size(const struct window_series *series)
 {
+	if (series->encoding != SERIES_ENCODING_RAW)
+		return series->encoded_size;
 	return series->count * (uint32_t)series_kind_size(series->kind);
 }
 
@@ -101,7 +106,8 @@ int window_prepare(struct window *window)
 
 uint32_t window_estimate_ms(const struct window *window)
 {
-	uint64_t estimate = (uint64_t)window->plan.settle_ms + window->bench->estimate_ms(window);
+	uint64_t estimate = (uint64_t)window->plan.settle_ms + window->bench->estimate_ms(window) +
+			    pack_estimate_ms(window);
 
 	return estimate > UINT32_MAX ? UINT32_MAX : (uint32_t)estimate;
 }

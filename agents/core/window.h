@@ -54,6 +54,8 @@ struct window_series {
 	uint32_t count;	  /* values stored; for text, bytes */
 	uint32_t clipped; /* values that did not fit an int32 */
 	void *data;
+	uint8_t encoding;      /* enum series_encoding; another than raw once it is packed */
+	uint32_t encoded_size; /* bytes, of another than raw */
 };
 
 struct window {

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agents/linux/baud.h"
+
 #define SHIFT_REGISTER_TRIES 200
 
 static const struct {
@@ -163,6 +165,12 @@ void console_get_counts(const struct console *console, struct console_counts *co
 		counts->rx_is_known = true;
 		counts->rx = (uint64_t)waiting;
 	}
+}
+
+int console_set_baud(struct console *console, uint32_t baud)
+{
+	drain_shift_register(console);
+	return baud_set(console->output, baud);
 }
 
 unsigned int console_get_baud(const struct console *console)

@@ -44,6 +44,9 @@ int console_write(struct console *console, const uint8_t *data, size_t size);
 /* Where the driver does not count, rx is what waits unread and tx is not known. */
 void console_get_counts(const struct console *console, struct console_counts *counts);
 
+/* Any rate; what was written has left before.  0 or a negative errno. */
+int console_set_baud(struct console *console, uint32_t baud);
+
 /* The rate that is set, 0 when it is none of the standard ones. */
 unsigned int console_get_baud(const struct console *console);
 

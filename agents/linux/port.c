@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agents/core/counter.h"
+#include "agents/linux/baud.h"
 #include "agents/linux/facts.h"
 
 #define SILENCE_LIMIT_S 600u
@@ -28,6 +29,11 @@ static int port_read(struct agent_port *port, uint8_t *data, size_t capacity, ui
 static int port_write(struct agent_port *port, const uint8_t *data, size_t size)
 {
 	return console_write(linux_port(port)->console, data, size);
+}
+
+static int port_set_baud(struct agent_port *port, uint32_t baud)
+{
+	return console_set_baud(linux_port(port)->console, baud);
 }
 
 static uint64_t port_uptime_counts(struct agent_port *port)
@@ -105,6 +111,7 @@ static void port_write_facts(struct agent_port *port, struct text *text)
 static const struct agent_port_ops linux_ops = {
 	.console_read = port_read,
 	.console_write = port_write,
+	.console_set_baud = port_set_baud,
 	.anchor = posix_anchor,
 	.wait_until = posix_wait_until,
 	.sleep_ms = posix_sleep_ms,
@@ -198,6 +205,8 @@ void port_init(struct linux_port *port, struct console *console, const struct tu
 	agent->benches = posix_benches;
 	agent->bench_count = posix_bench_count;
 	agent->silence_limit_s = SILENCE_LIMIT_S;
+	agent->console_baud = baud_get(console->input);
+	agent->baud_base = baud_get_base(console->input);
 	posix->os = &linux_os;
 	posix->priorities_are_permitted = tuning->fifo_is_permitted;
 	posix->schedules[POSIX_PRIORITY_HIGH] =

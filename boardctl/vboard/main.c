@@ -20,6 +20,7 @@
 #include "boardctl/vboard/log.h"
 #include "boardctl/vboard/loop.h"
 #include "boardctl/vboard/options.h"
+#include "boardctl/vboard/tree.h"
 
 #define EXIT_USAGE 2
 #define EXIT_LAB   3
@@ -167,6 +168,24 @@ static int main_open_signals(struct vboard *vboard)
 	return 0;
 }
 
+static int main_make_tree(struct vboard *vboard)
+{
+	const struct options *options = &vboard->options;
+	int result;
+
+	vboard->qemu.tree_fd = -1;
+	if (options->uart_hz == QEMU_UART_CLOCK_HZ)
+		return 0;
+	result =
+		tree_make(vboard->qemu.program, options->memory_mb, options->dir, options->uart_hz);
+	if (result < 0) {
+		log_error("cannot make a device tree: %s", strerror(-result));
+		return EXIT_LAB;
+	}
+	vboard->qemu.tree_fd = result;
+	return 0;
+}
+
 static int main_open_board(struct vboard *vboard)
 {
 	const struct options *options = &vboard->options;
@@ -180,7 +199,11 @@ static int main_open_board(struct vboard *vboard)
 		.memory_mb = options->memory_mb,
 		.is_icount = options->is_icount,
 		.seed = options->faults.seed,
+		.uart_hz = options->uart_hz,
 	};
+	result = main_make_tree(vboard);
+	if (result)
+		return result;
 	if (board_open(&vboard->board, &vboard->loop, &vboard->guard, &options->faults,
 		    &vboard->qemu, options->dir, vboard->dir_fd) < 0)
 		return EXIT_LAB;

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "boardctl/vboard/qemu.h"
+
 enum options_key {
 	OPTIONS_DIR = 256,
 	OPTIONS_CARD,
@@ -19,6 +21,7 @@ enum options_key {
 	OPTIONS_FAULT,
 	OPTIONS_MEMORY,
 	OPTIONS_TIME,
+	OPTIONS_UART_CLOCK,
 	OPTIONS_HELP_KEY,
 	OPTIONS_VERSION_KEY,
 };
@@ -32,6 +35,7 @@ static const struct option options_long[] = {
 	{"fault", required_argument, NULL, OPTIONS_FAULT},
 	{"memory", required_argument, NULL, OPTIONS_MEMORY},
 	{"time", required_argument, NULL, OPTIONS_TIME},
+	{"uart-clock", required_argument, NULL, OPTIONS_UART_CLOCK},
 	{"help", no_argument, NULL, OPTIONS_HELP_KEY},
 	{"version", no_argument, NULL, OPTIONS_VERSION_KEY},
 	{NULL, 0, NULL, 0},
@@ -54,6 +58,8 @@ static const char *const options_help[] = {
 	"  --fault LIST   comma-separated faults, listed below",
 	"  --time TIME    the board's clock: real, or icount (executed instructions: runs",
 	"                 repeat; the board must need nothing from the host until it is done)",
+	"  --uart-clock HZ  clock of the UART: 3686400 (default) gives up to 230400 baud,",
+	"                 24000000 the rates of the real board, up to 1500000",
 	"  --help         this text",
 	"  --version      the version",
 	"",
@@ -140,6 +146,13 @@ static int options_take(struct options *options, int key, char *error, size_t si
 			return options_fail(
 				error, size, "--time %s: the times are real and icount", optarg);
 		return 0;
+	case OPTIONS_UART_CLOCK:
+		if (options_parse_number(optarg, &number) < 0 || number < 1843200 ||
+			number > 64000000)
+			return options_fail(error, size,
+				"--uart-clock %s: not a rate of 1843200 to 64000000 Hz", optarg);
+		options->uart_hz = (unsigned)number;
+		return 0;
 	case OPTIONS_HELP_KEY:
 		options->action = OPTIONS_HELP;
 		return 0;
@@ -208,6 +221,7 @@ int options_parse(struct options *options, int argc, char **argv, char *error, s
 	memset(options, 0, sizeof(*options));
 	options->bios = "default";
 	options->memory_mb = 512;
+	options->uart_hz = QEMU_UART_CLOCK_HZ;
 	options->faults.seed = 1;
 	opterr = 0;
 	while ((key = getopt_long(argc, argv, "", options_long, NULL)) != -1) {

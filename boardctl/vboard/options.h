@@ -19,6 +19,7 @@ struct options {
 	char uboot[PATH_MAX];
 	unsigned memory_mb;
 	bool is_icount;
+	unsigned uart_hz; /* the UART's clock */
 	struct fault_plan faults;
 };
 

@@ -21,8 +21,7 @@
 
 #define QEMU_ARGUMENTS_MAX 48
 #define QEMU_ANSWER_NS	   (3 * LOOP_S)
-/* The clock in the virt board's device tree, and QEMU's number for divisor 1. */
-#define QEMU_UART_CLOCK_HZ	 3686400
+/* QEMU's number for divisor 1. */
 #define QEMU_BAUD_OF_DIVISOR_ONE 399193
 
 /* ---------------------------------------------------------------- what it reports */
@@ -56,7 +55,7 @@ static void qemu_trace_line(struct qemu *qemu, char *line)
 	}
 	divisor = (QEMU_BAUD_OF_DIVISOR_ONE + number / 2) / number;
 	if (divisor)
-		qemu->baud_changed(qemu->context, QEMU_UART_CLOCK_HZ / 16 / divisor);
+		qemu->baud_changed(qemu->context, qemu->config->uart_hz / 16 / divisor);
 }
 
 static void qemu_trace_ready(void *context, short revents)
@@ -157,6 +156,8 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 		qemu_add(arguments, "-rtc", "base=2026-01-01T00:00:00,clock=vm");
 		qemu_add(arguments, "-seed", "%u", (unsigned)config->seed);
 	}
+	if (config->tree_fd >= 0)
+		qemu_add(arguments, "-dtb", "/dev/fd/%d", config->tree_fd);
 	qemu_add(arguments, "-device", "sdhci-pci");
 	/* A slot without a card can still be given one under power. */
 	if (qemu->has_card)
@@ -202,7 +203,7 @@ static void qemu_execute(const struct qemu *qemu, const struct line_end *uart, i
 	int trace_fd, pid_t parent)
 {
 	struct qemu_arguments arguments;
-	int inherited[] = {uart->in_fd, uart->out_fd, monitor_fd, trace_fd};
+	int inherited[] = {uart->in_fd, uart->out_fd, monitor_fd, trace_fd, qemu->config->tree_fd};
 	int null_fd = open("/dev/null", O_RDWR);
 	sigset_t none;
 
@@ -212,7 +213,8 @@ static void qemu_execute(const struct qemu *qemu, const struct line_end *uart, i
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (unsigned i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++)
-		fcntl(inherited[i], F_SETFD, 0);
+		if (inherited[i] >= 0)
+			fcntl(inherited[i], F_SETFD, 0);
 	dup2(null_fd, 0);
 	dup2(log_fd() >= 0 ? log_fd() : null_fd, 1);
 	dup2(1, 2);

@@ -16,6 +16,9 @@
 #include "boardctl/vboard/line.h"
 #include "boardctl/vboard/loop.h"
 
+/* The UART's clock in the virt board's own device tree. */
+#define QEMU_UART_CLOCK_HZ 3686400
+
 /* Strings are borrowed for the life of the qemu. */
 struct qemu_config {
 	const char *program; /* "qemu-system-riscv64" */
@@ -23,6 +26,8 @@ struct qemu_config {
 	unsigned memory_mb;
 	bool is_icount; /* guest time is a function of executed instructions, and of the seed */
 	uint64_t seed;
+	unsigned uart_hz;
+	int tree_fd; /* a device tree with that clock; -1: the emulator's own */
 };
 
 struct qemu {

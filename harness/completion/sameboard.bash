@@ -42,22 +42,23 @@ _sameboard_value() {
 	--images) _sameboard_files -d ;;
 	--board) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	--os) _sameboard_names "${SAMEBOARD_IMAGES:-build/images}" ;;
-	--job | --baseline) _sameboard_words LAST ;;
+	--job | --run | --baseline) _sameboard_words LAST ;;
 	esac
 }
 
 # The argument of that number, from 1, where options don't count.
 _sameboard_argument() {
 	case $command:$1 in
-	run:1 | plan:1)
+	run:1 | submit:1 | plan:1)
 		_sameboard_names ${SAMEBOARD_SUITES:+"$SAMEBOARD_SUITES"} harness/suites \
 			"${program%/*}/../share/sameboard/suites"
 		;;
 	show:1 | compare:*) _sameboard_words LAST ;;
-	power:1 | sd:1 | doctor:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
+	power:1 | sd:1 | boards:1 | doctor:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	power:2) _sameboard_words 'on off cycle status' ;;
 	sd:2) _sameboard_words 'host dut off status write' ;;
-	sd:3) _sameboard_files -f ;;
+	wire:1) _sameboard_words decode ;;
+	sd:3 | wire:2) _sameboard_files -f ;;
 	esac
 }
 

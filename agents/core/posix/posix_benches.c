@@ -13,6 +13,11 @@ const struct bench posix_benches[] = {
 		.run = wake_run,
 	},
 	{
+		.id = 5,
+		.name = "irq.split",
+		.unsupported = "a user program has no stamp in the interrupt handler",
+	},
+	{
 		.id = 11,
 		.name = "mutex.pair",
 		.prepare = posix_pair_prepare,
