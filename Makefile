@@ -144,7 +144,7 @@ $(BUILD)/riscv64/sameboard-agent: $(call riscv_obj,$(protocol_src) $(agentcore_s
 	$(Q)$(RISCV_CC) $(riscv_flags) -static -Wl,--gc-sections $^ -o $@
 
 # Bare metal: one image and its test builds, each with its own objects.
-baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick
+baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick long-handoff
 baremetal_codegen := -Os -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany
 baremetal_flags = -std=c11 $(baremetal_codegen) -g $(target_warnings) -I. -DSAMEBOARD_VERSION='"$(VERSION)"' \
 	-DBAREMETAL_FLAGS='"$(baremetal_codegen)"' -ffreestanding -fno-builtin -nostdlib -fno-pic -ffunction-sections \
@@ -177,6 +177,7 @@ $(eval $(call baremetal_build,dead-timer,-DTEST_BUILD_DEAD_TIMER))
 $(eval $(call baremetal_build,chatter,-DTEST_BUILD_CHATTER))
 $(eval $(call baremetal_build,watchdog-left-on,-DTEST_BUILD_WATCHDOG_LEFT_ON))
 $(eval $(call baremetal_build,long-tick,-DTEST_BUILD_LONG_TICK))
+$(eval $(call baremetal_build,long-handoff,-DTEST_BUILD_LONG_HANDOFF))
 # Only for tests: what watchdog-left-on does, sooner.
 $(eval $(call baremetal_build,watchdog-short,-DTEST_BUILD_WATCHDOG_LEFT_ON -DTEST_BUILD_WATCHDOG_MS=2000))
 $(BUILD)/tests/check_baremetal: | $(patsubst %,$(BUILD)/baremetal/%.bin,$(baremetal_variants) watchdog-short)
@@ -272,6 +273,13 @@ campaign-wire: $(BUILD)/tests/campaign-wire
 .PHONY: campaign-vboard
 campaign-vboard: $(programs) $(BUILD)/tests/campaign-vboard
 	$(Q)$(BUILD)/tests/campaign-vboard
+# Lets libserialport open vboard's pseudo-terminals: loaded into the program under test.
+pty_serial := $(BUILD)/tests/pty_serial.so
+$(pty_serial): tests/preload/pty_serial.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) -std=c11 $(warnings) -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) -fPIC -shared $< -o $@
+$(BUILD)/tests/check_run: | $(pty_serial)
 
 ## setup: install what is missing (Debian 12)
 setup:

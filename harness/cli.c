@@ -13,7 +13,7 @@
 
 const struct cli_command cli_commands[] = {
 	{"run", "SUITE", "measure the systems of a suite on a board and compare them",
-		"lbdiorsSCjqh", 1, 1, command_run},
+		"lbdiorsSCBjqh", 1, 1, command_run},
 	{"submit", "SUITE", "give the daemon a job and leave", "borsSCjqh", 1, 1, command_submit},
 	{"watch", "JOB", "follow a job of the daemon to its end", "Sjqh", 1, 1, command_watch},
 	{"cancel", "JOB", "end a job; its board comes to rest", "Sjh", 1, 1, command_cancel},
@@ -23,7 +23,7 @@ const struct cli_command cli_commands[] = {
 	{"list", "", "list the runs that are stored, newest first", "donjh", 0, 0, command_list},
 	{"show", "RUN", "show one run: facts, windows, gates with evidence", "dcjh", 1, 1,
 		command_show},
-	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJjh", 0,
+	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJBjh", 0,
 		CLI_ARGUMENTS_MAX, command_compare},
 	{"gates", "", "explain every validity gate", "jh", 0, 0, command_gates},
 	{"boards", "[BOARD]", "list the boards of the lab file, who holds them, and their health",
@@ -32,6 +32,8 @@ const struct cli_command cli_commands[] = {
 		command_power},
 	{"sd", "BOARD host|dut|off|status|write [IMAGE]",
 		"move a board's card, or write an image to it", "ljqh", 2, 3, command_sd},
+	{"doctor", "BOARD", "prove each wire of a board, and say what to do", "lijqh", 1, 1,
+		command_doctor},
 	{"wire", "decode [FILE]", "explain a captured line: frames, text, damage, times", "dRjh", 1,
 		2, command_wire},
 	{NULL, NULL, NULL, NULL, 0, 0, NULL},
@@ -64,6 +66,7 @@ static const struct option_row {
 	{'s', "seed", "N", "decides the order of systems (default 1)"},
 	{'n', "limit", "N", "at most so many rows (default 20)"},
 	{'J', "job", "JOB", "all runs of this job: an id, LAST or LAST~N"},
+	{'B', "baseline", "RUN", "judge by the EXACT rule against this run: an id, LAST or LAST~N"},
 	{'c', "console", NULL, "print what the board said on its line, byte by byte"},
 	{'R', "run", "RUN", "the stored line of this run instead of a file: an id, LAST or LAST~N"},
 	{'S', "socket", "PATH",
@@ -192,6 +195,9 @@ static int take_option(struct cli *cli, int letter, const char *value)
 		return parse_number("seed", value, UINT64_MAX / 2, &cli->seed);
 	case 'J':
 		cli->job = value;
+		return 0;
+	case 'B':
+		cli->baseline = value;
 		return 0;
 	case 'R':
 		cli->run = value;

@@ -179,7 +179,10 @@ static void judge_session(struct gate_set *set, const struct gate_run *run)
 			"nonce %08x in all %llu frames", run->session,
 			(unsigned long long)run->frames);
 
-	if (run->reset_note || run->answered_s < run->soak_s)
+	if (run->is_icount && !run->reset_note)
+		gate_add(set, GATE_SOAK, 0, GATE_VERDICT_NOT_APPLICABLE,
+			"time follows from instructions: a watchdog would count them too");
+	else if (run->reset_note || run->answered_s < run->soak_s)
 		gate_add(set, GATE_SOAK, 0, GATE_VERDICT_FAIL,
 			"last answer %.1f s after power-on, %.0f s asked for%s", run->answered_s,
 			run->soak_s, run->reset_note ? "; then the board reset" : "");
@@ -272,6 +275,11 @@ static void judge_host(struct gate_set *set, const struct gate_run *run)
 {
 	double off = fabs(run->host_fit.ppm);
 
+	if (run->is_icount) {
+		gate_add(set, GATE_CLOCK_HOST, 0, GATE_VERDICT_NOT_APPLICABLE,
+			"time follows from instructions, not from the host's clock");
+		return;
+	}
 	if (run->host_error) {
 		gate_add(set, GATE_CLOCK_HOST, 0, GATE_VERDICT_UNKNOWN,
 			"no two time exchanges far enough apart");
@@ -300,6 +308,11 @@ static void judge_reference(struct gate_set *set, const struct gate_run *run)
 {
 	double change;
 
+	if (run->is_icount) {
+		gate_add(set, GATE_REFERENCE, 0, GATE_VERDICT_NOT_APPLICABLE,
+			"fixed work takes the same time where time follows from instructions");
+		return;
+	}
 	if (run->reference_first <= 0 || run->reference_last <= 0) {
 		gate_add(set, GATE_REFERENCE, 0, GATE_VERDICT_UNKNOWN,
 			"fixed work was not measured both before and after");

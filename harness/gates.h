@@ -84,6 +84,7 @@ enum gate_progress {
 
 struct gate_run {
 	bool is_emulated;
+	bool is_icount; /* time follows from instructions */
 	uint64_t counter_hz;
 
 	/* The image that runs is the image written; strings are borrowed. */

@@ -69,6 +69,29 @@ static int check_hash(struct job *job, const struct manifest *manifest)
 	return 0;
 }
 
+/* A suite for one clock says nothing on a board with the other. */
+static int check_time(struct job *job)
+{
+	bool wants_icount = job->request->suite->time == SUITE_TIME_ICOUNT;
+	bool has_icount = job->request->board->time == LAB_TIME_ICOUNT;
+
+	if (wants_icount == has_icount)
+		return 0;
+	return job_fail(job, 2, "suite %s is for boards with \"time\": \"%s\", board %s has \"%s\"",
+		job->request->suite->name, wants_icount ? "icount" : "real",
+		job->request->board->name, has_icount ? "icount" : "real");
+}
+
+static int check_plan(struct job *job, const struct manifest *manifest)
+{
+	if (job->request->board->time == LAB_TIME_REAL || manifest->plan.size)
+		return 0;
+	return job_fail(job, 2,
+		"%s: the image keeps no place for a plan, so it cannot be measured in repeatable "
+		"time",
+		manifest->path);
+}
+
 static int read_manifest(struct job *job, const char *system)
 {
 	struct manifest *manifest = NULL;
@@ -81,6 +104,8 @@ static int read_manifest(struct job *job, const char *system)
 	}
 	job->manifests[job->manifest_count++] = manifest;
 	rc = check_model(job, manifest);
+	if (rc == 0)
+		rc = check_plan(job, manifest);
 	return rc != 0 ? rc : check_hash(job, manifest);
 }
 
@@ -88,7 +113,12 @@ int job_init(struct job *job, const struct job_request *request)
 {
 	const char *const *systems = request->system_count ? request->systems : NULL;
 
+	int wrong_time;
+
 	*job = (struct job){.request = request};
+	wrong_time = check_time(job);
+	if (wrong_time != 0)
+		return wrong_time;
 	if (plan_init(&job->plan, request->suite, systems, request->system_count, request->boots,
 		    request->seed) != 0)
 		return job_fail(job, 3, "out of memory");

@@ -21,6 +21,12 @@
 #include "boardctl/sdmux.h"
 #include "harness/document.h"
 
+/* The board's clock. */
+enum lab_time {
+	LAB_TIME_REAL,
+	LAB_TIME_ICOUNT, /* a virtual board's, by executed instructions: nothing may be typed */
+};
+
 /* What power is driven to, and read back, on every exit path. */
 enum lab_rest {
 	LAB_REST_OFF,
@@ -39,6 +45,7 @@ struct lab_board {
 	struct card_config card;
 	struct loader_config loader;
 	enum lab_rest rest;
+	enum lab_time time;
 	const struct document_node *node;
 };
 

@@ -7,6 +7,7 @@ static const char *const link_words[] = {"serial", "pty", NULL};
 static const char *const power_words[] = {"lcus", NULL};
 static const char *const sdmux_words[] = {"usbsdmux", NULL};
 static const char *const rest_words[] = {"off", "on", NULL};
+static const char *const time_words[] = {"real", "icount", NULL};
 
 /* Which USB adapter; its struct is the link's. */
 static const struct document_key match_keys[] = {
@@ -242,6 +243,10 @@ static const struct document_key board_keys[] = {
 		.kind = DOCUMENT_WORD,
 		.words = rest_words,
 		DOCUMENT_AT(struct lab_file_board, board.rest)},
+	{.name = "time",
+		.kind = DOCUMENT_WORD,
+		.words = time_words,
+		DOCUMENT_AT(struct lab_file_board, board.time)},
 };
 
 /* A space stops U-Boot; 16 ms is an FTDI adapter as it comes. */

@@ -120,6 +120,31 @@ static const struct document_shape first_boot_shape = {
 	.node_offset = SIZE_MAX,
 };
 
+static const struct document_key plan_keys[] = {
+	{.name = "offset",
+		.kind = DOCUMENT_INTEGER,
+		.required = true,
+		.min = 0,
+		.max = 0x1p50,
+		.unit = "bytes",
+		DOCUMENT_AT(struct manifest, plan.offset)},
+	{.name = "size",
+		.kind = DOCUMENT_INTEGER,
+		.required = true,
+		.min = 64,
+		.max = 1048576,
+		.unit = "bytes",
+		DOCUMENT_AT(struct manifest, plan.size)},
+};
+
+static const struct document_shape plan_shape = {
+	.noun = "the place of a plan",
+	.keys = plan_keys,
+	.key_count = COUNT(plan_keys),
+	.name_offset = SIZE_MAX,
+	.node_offset = SIZE_MAX,
+};
+
 static const struct document_key login_keys[] = {
 	REQUIRED_TEXT("user", login.user, "a user"),
 	{.name = "password",
@@ -169,6 +194,7 @@ static const struct document_key manifest_keys[] = {
 		.expected = "a command line of the loader",
 		DOCUMENT_AT(struct manifest, boot),
 		.count_offset = offsetof(struct manifest, boot_count)},
+	GROUP("plan", plan_shape),
 	TEXT("first_banner", first_banner, "the first text of the system"),
 	TEXT("loader_banner", loader_banner, "a text of the loader's banner"),
 	TEXT("prompt", prompt, "the shell's prompt"),
@@ -309,6 +335,10 @@ static int check_image(struct manifest *manifest)
 		return document_fail(manifest->document, root, "size",
 			"image %s has %lld bytes; expected %llu (was it cut? make images)",
 			manifest->image_path, (long long)info.st_size,
+			(unsigned long long)manifest->size);
+	if (manifest->plan.size && manifest->plan.offset + manifest->plan.size > manifest->size)
+		return document_fail(manifest->document, root, "plan",
+			"lies beyond the image of %llu bytes; expected it inside",
 			(unsigned long long)manifest->size);
 	return 0;
 }

@@ -39,6 +39,9 @@ struct manifest {
 	size_t payload_count;
 	const char **boot; /* loader command lines in order; the last one starts the system */
 	size_t boot_count;
+	struct {
+		uint64_t offset, size; /* bytes in the image; size 0: it has no place for one */
+	} plan;
 	const char *first_banner;  /* first text of the system, NULL if not given */
 	const char *loader_banner; /* of the loader, NULL if not given */
 	const char *prompt;	   /* of the system's shell, NULL if none */

@@ -412,6 +412,7 @@ static int wait_answer(struct peer *peer, struct peer_request *ask, uint64_t dea
 			return peer_take_error(peer, frame);
 		if (frame->seq == peer->seq && frame->type == ask->answer_type &&
 			frame->session == session) {
+			ask->began_us = arrival.first_us;
 			ask->received_us = arrival.last_us;
 			if (message_decode(frame->type, frame->body, frame->size, &ask->answer) ==
 				0)

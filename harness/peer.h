@@ -78,9 +78,9 @@ struct peer_config {
 /* One PING: the target's counter bracketed by the host's clock. */
 struct peer_exchange {
 	uint64_t host_sent_us;	   /* just before the request was written */
-	uint64_t host_received_us; /* when the answer's last byte had been read */
+	uint64_t host_received_us; /* when the answer, or its first byte, had been read */
 	uint32_t out_us;	   /* the least time that PING's bytes took on the line */
-	uint32_t back_us;	   /* and PONG's */
+	uint32_t back_us;	   /* and what had come of PONG by then */
 	struct message_pong pong;
 };
 
@@ -223,6 +223,9 @@ int peer_resume_session(struct peer *peer, uint32_t nonce, struct message_pong *
 
 /* PING. The exchange is the one of the try that was answered. */
 int peer_ping(struct peer *peer, struct peer_exchange *exchange);
+
+/* The same with a cookie of the caller's: eight bytes that come back as they went. */
+int peer_echo(struct peer *peer, uint64_t cookie, struct peer_exchange *exchange);
 
 /*
  * PROBE / CATALOG and the text behind them. *text is NUL-terminated, *size

@@ -21,8 +21,8 @@ struct peer_request {
 	uint32_t tries;	    /* 0 = as configured */
 	size_t padding;	    /* bytes behind the request's body, which nobody reads */
 	struct message answer;
-	uint64_t sent_us; /* of the last try */
-	uint64_t received_us;
+	uint64_t sent_us;		/* of the last try */
+	uint64_t began_us, received_us; /* first and last byte of the answer */
 };
 
 int peer_fail(struct peer *peer, int err, const char *format, ...)

@@ -93,11 +93,12 @@ int peer_open_session(struct peer *peer, uint32_t nonce, struct message_hello *h
 }
 
 /* One PING, sent once. */
-static int ping_once(struct peer *peer, uint32_t doubling, struct peer_exchange *exchange)
+static int ping_once(
+	struct peer *peer, uint64_t cookie, uint32_t doubling, struct peer_exchange *exchange)
 {
 	uint64_t timeout_us = peer_timeout_us(peer, 8, sizeof(struct message_pong));
 	struct peer_request ask = {
-		.request = {.type = MESSAGE_PING, .ping = {.cookie = peer_now_us(peer)}},
+		.request = {.type = MESSAGE_PING, .ping = {.cookie = cookie}},
 		.answer_type = MESSAGE_PONG,
 		.answer_body = sizeof(struct message_pong),
 		.work_ms = (uint32_t)((timeout_us << doubling) / 1000),
@@ -110,22 +111,28 @@ static int ping_once(struct peer *peer, uint32_t doubling, struct peer_exchange 
 	if (ask.answer.pong.cookie != ask.request.ping.cookie)
 		return peer_fail(peer, -EPROTO, "the target's PONG has another cookie");
 	exchange->host_sent_us = ask.sent_us;
-	exchange->host_received_us = ask.received_us;
 	exchange->pong = ask.answer.pong;
 	/* The other end's rate may be a little higher than ours. */
 	exchange->out_us = (uint32_t)(peer_line_us(peer, FRAME_WIRE_SIZE(8)) * 97 / 100);
 	exchange->back_us = (uint32_t)(peer_line_us(peer, PONG_WIRE) * 97 / 100);
+	exchange->host_received_us = ask.received_us;
+	/* An adapter may hold the end back long after it has delivered the beginning. */
+	if (ask.began_us + exchange->back_us < ask.received_us) {
+		exchange->back_us = (uint32_t)(peer_line_us(peer, 1) * 97 / 100);
+		exchange->host_received_us = ask.began_us;
+	}
 	return 0;
 }
 
-int peer_ping(struct peer *peer, struct peer_exchange *exchange)
+static int ping_until(struct peer *peer, const uint64_t *cookie, struct peer_exchange *exchange)
 {
 	int err = peer_check_open(peer), last = err;
 
 	memset(exchange, 0, sizeof(*exchange));
 	for (uint32_t try = 0; !last && try < peer->config.tries; try++) {
 		/* A damaged answer once is reason enough to call the line garbled. */
-		int now = ping_once(peer, try < 4 ? try : 4, exchange);
+		int now = ping_once(
+			peer, cookie ? *cookie : peer_now_us(peer), try < 4 ? try : 4, exchange);
 
 		if (now == 0)
 			return 0;
@@ -136,6 +143,16 @@ int peer_ping(struct peer *peer, struct peer_exchange *exchange)
 			err = now;
 	}
 	return err;
+}
+
+int peer_ping(struct peer *peer, struct peer_exchange *exchange)
+{
+	return ping_until(peer, NULL, exchange);
+}
+
+int peer_echo(struct peer *peer, uint64_t cookie, struct peer_exchange *exchange)
+{
+	return ping_until(peer, &cookie, exchange);
 }
 
 int peer_resume_session(struct peer *peer, uint32_t nonce, struct message_pong *pong)

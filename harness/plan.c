@@ -61,13 +61,18 @@ static int plan_windows(struct plan *plan, const struct suite *suite)
 	if (!windows)
 		return -ENOMEM;
 	windows[count++] = named_window(suite, CATALOGUE_SLEEP_ID, PLAN_ROLE_SLEEP);
-	windows[count++] = named_window(suite, CATALOGUE_REFERENCE_ID, PLAN_ROLE_REFERENCE_FIRST);
+	/* Where time follows from instructions, fixed work shows nothing, and takes minutes. */
+	if (suite->time == SUITE_TIME_REAL)
+		windows[count++] =
+			named_window(suite, CATALOGUE_REFERENCE_ID, PLAN_ROLE_REFERENCE_FIRST);
 	windows[count++] = named_window(suite, CATALOGUE_AUDIT_ID, PLAN_ROLE_AUDIT);
 	for (size_t i = 0; i < suite->window_count; i++)
 		if (!is_always_there(&suite->windows[i]))
 			windows[count++] =
 				(struct plan_window){suite->windows[i], PLAN_ROLE_MEASURE};
-	windows[count++] = named_window(suite, CATALOGUE_REFERENCE_ID, PLAN_ROLE_REFERENCE_LAST);
+	if (suite->time == SUITE_TIME_REAL)
+		windows[count++] =
+			named_window(suite, CATALOGUE_REFERENCE_ID, PLAN_ROLE_REFERENCE_LAST);
 	plan->windows = windows;
 	plan->window_count = count;
 	return 0;
@@ -161,7 +166,7 @@ int plan_init(struct plan *plan, const struct suite *suite, const char *const *s
 	for (size_t i = 0; i < plan->window_count; i++)
 		total_ms += window_ms(&plan->windows[i].window);
 	plan->run_s = BOOT_S + total_ms / 1000;
-	if (plan->run_s < suite->soak_s)
+	if (suite->time == SUITE_TIME_REAL && plan->run_s < suite->soak_s)
 		plan->run_s = suite->soak_s;
 	plan->total_s = plan->run_s * (unsigned)plan->run_count + plan->card_writes * CARD_WRITE_S;
 	return 0;

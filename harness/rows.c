@@ -9,7 +9,7 @@
 bool rows_is_measured(const char *series)
 {
 	return strncmp(series, "floor.", 6) != 0 && strncmp(series, "cold", 4) != 0 &&
-	       strcmp(series, "bracket") != 0;
+	       strcmp(series, "bracket") != 0 && strcmp(series, "instret") != 0;
 }
 
 bool rows_is_lateness(const char *series)

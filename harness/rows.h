@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Samples that the window was made for: not its floors, warm-up or brackets. */
+/* Samples that the window was made for: not its floors, warm-up, brackets or instructions. */
 bool rows_is_measured(const char *series);
 
 /* Samples that are lateness against a release: only they can miss or be early. */

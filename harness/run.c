@@ -120,6 +120,11 @@ void run_event(struct run *run, const char *kind, const char *format, ...)
 
 /* ------------------------------------------------------------------- time */
 
+bool run_is_icount(const struct run *run)
+{
+	return run->request->board->config->time == LAB_TIME_ICOUNT;
+}
+
 void run_set_deadline(struct run *run, uint64_t ms_from_now)
 {
 	run->deadline_ms = monotonic_get_ms() + ms_from_now;
@@ -209,6 +214,7 @@ static void judge(struct run *run)
 	evidence->frames = statistics.frames.frames;
 	evidence->session = run->session;
 	evidence->counter_hz = run->counter_hz;
+	evidence->is_icount = run_is_icount(run);
 	evidence->soak_s = run->request->suite->soak_s;
 	evidence->answered_s =
 		run->answered_ms ? (double)(run->answered_ms - run->power_on_ms) / 1e3 : 0;
@@ -349,6 +355,7 @@ void run_execute(const struct run_request *request, struct run_result *result)
 		close_run(&run);
 	}
 	run_console_fini(&run);
+	card_plan_remove(&run.card_plan);
 	gate_set_free(&run.gates);
 	free(run.catalogue);
 	free(run.sleep_lateness);

@@ -61,7 +61,9 @@ int run_raise_line(struct run *run, uint64_t bytes)
 	size_t count;
 	int rc;
 
-	if (config->max_baud == 0 || bytes < WORTH_RAISING_BYTES || run->is_raise_off)
+	/* In repeatable time the board has no rate but its first. */
+	if (run_is_icount(run) || config->max_baud == 0 || bytes < WORTH_RAISING_BYTES ||
+		run->is_raise_off)
 		return 0;
 	rc = query(run);
 	count = rc == 0 ? peer_list_rates(&run->rates, config->max_baud, list) : 0;

@@ -4,6 +4,7 @@
 #define SAMEBOARD_HARNESS_RUN_INTERNAL_H
 
 #include "boardctl/watcher.h"
+#include "harness/card_plan.h"
 #include "harness/gates.h"
 #include "harness/peer.h"
 #include "harness/run.h"
@@ -46,6 +47,7 @@ struct run {
 	struct watcher watcher;
 	bool is_handed_over; /* the loader has started the system: the guard watches */
 	struct peer peer;
+	struct card_plan card_plan;
 	uint32_t session;
 	uint64_t counter_hz;
 	struct message_bauded rates; /* of the target's UART, when has_rates */
@@ -86,6 +88,9 @@ void run_set_deadline(struct run *run, uint64_t ms_from_now);
 
 /* Seconds since power-on. */
 double run_uptime_s(const struct run *run);
+
+/* Whether the board's time follows from its instructions: the card carries the plan. */
+bool run_is_icount(const struct run *run);
 
 /* Steps of the states: 0 = done, 1 = once more, negative = failed (run_fail was called). */
 #define RUN_STEP_AGAIN 1

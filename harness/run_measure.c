@@ -123,6 +123,8 @@ static int store_facts(struct run *run, const char *facts, size_t size)
 	if (rc == 0)
 		rc = store_set_fact(store, id, "tick", manifest->tick);
 	if (rc == 0)
+		rc = store_set_fact(store, id, "time", run_is_icount(run) ? "icount" : "real");
+	if (rc == 0)
 		rc = store_set_facts(store, id, facts, size);
 	return rc == 0 ? 0 : run_fail_store(run, rc);
 }
@@ -184,19 +186,7 @@ static const char *find_unsupported(
 static int arm(struct run *run, const struct suite_window *w, unsigned number, const char *doing,
 	uint32_t *estimate_ms)
 {
-	struct message_arm arm = {
-		.window = (uint16_t)number,
-		.bench = (uint8_t)w->bench->id,
-		.load = (uint8_t)w->load,
-		.n = w->n,
-		.period_us = w->period_us,
-		.settle_ms = (uint16_t)w->settle_ms,
-		.duration_ms = w->duration_ms,
-		.seed = w->seed,
-		.flags = w->bench->has_grid && w->phase == SUITE_PHASE_ARBITRARY
-				 ? MESSAGE_ARM_ARBITRARY_PHASE
-				 : 0,
-	};
+	struct message_arm arm = card_plan_arm(run->request->plan, number - 1);
 	int rc = peer_arm(&run->peer, &arm, estimate_ms);
 
 	if (rc == -EREMOTEIO && peer_target_error(&run->peer)->code == WIRE_ERROR_NO_MEMORY)
@@ -279,6 +269,18 @@ static void begin_evidence(struct run *run, enum plan_role role)
 		run->evidence.audit = GATE_PROGRESS_BEGUN;
 }
 
+/* In repeatable time only what was measured before the host's first byte counts. */
+static int check_plan(struct run *run, const struct run_window *window, const char *doing)
+{
+	char plan[16];
+
+	if (!run_is_icount(run) || (counters_get(window->counters, "plan", plan, sizeof(plan)) &&
+					   strcmp(plan, "card") == 0))
+		return 0;
+	return run_fail(run, VERDICT_FAIL, -EPROTO,
+		"%s was not measured by the card's plan, but after the host had spoken", doing);
+}
+
 static int measure(struct run *run, const struct plan_window *planned, unsigned number)
 {
 	struct run_window window = {.plan = planned, .number = number};
@@ -305,6 +307,8 @@ static int measure(struct run *run, const struct plan_window *planned, unsigned 
 	window.ended_ms = store_now_ms();
 	run_set_deadline(run, 600000);
 	rc = run_window_pull(run, &window, doing);
+	if (rc == 0)
+		rc = check_plan(run, &window, doing);
 	if (rc == 0) {
 		answered(run);
 		run_window_judge(run, &window);
@@ -345,6 +349,8 @@ int run_step_soak(struct run *run)
 {
 	double left_s = run->request->suite->soak_s - run_uptime_s(run);
 
+	if (run_is_icount(run))
+		return 0;
 	run_set_deadline(run, left_s > 0 ? (uint64_t)(left_s * 1e3) + 30000 : 30000);
 	if (left_s > 0)
 		log_progress("%s: soak, %.0f s more", run->request->manifest->system, ceil(left_s));

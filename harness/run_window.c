@@ -222,6 +222,7 @@ static int add_metric(
 static int store_summary(struct run *run, const struct run_series *series, uint64_t period_counts)
 {
 	const char *of = series->entry.name;
+	const char *unit = strstr(of, "instret") ? "instret" : "counts";
 	struct stats_summary s;
 	int rc = stats_summarise(series->data, series->entry.count, period_counts, &s);
 
@@ -234,15 +235,15 @@ static int store_summary(struct run *run, const struct run_series *series, uint6
 	if (rc == 0)
 		rc = add_metric(run, of, "missed", (double)s.missed, "samples");
 	if (rc == 0)
-		rc = add_metric(run, of, "min", s.min, "counts");
+		rc = add_metric(run, of, "min", s.min, unit);
 	if (rc == 0)
-		rc = add_metric(run, of, "mean", s.mean, "counts");
+		rc = add_metric(run, of, "mean", s.mean, unit);
 	if (rc == 0)
-		rc = add_metric(run, of, "sd", s.sd, "counts");
+		rc = add_metric(run, of, "sd", s.sd, unit);
 	for (int q = 0; rc == 0 && q < STATS_QUANTILES; q++)
-		rc = add_metric(run, of, stats_quantile_name(q), s.quantiles[q], "counts");
+		rc = add_metric(run, of, stats_quantile_name(q), s.quantiles[q], unit);
 	if (rc == 0)
-		rc = add_metric(run, of, "max", s.max, "counts");
+		rc = add_metric(run, of, "max", s.max, unit);
 	if (rc == 0)
 		rc = add_metric(run, of, "max_index", (double)s.max_index, "samples");
 	return rc;

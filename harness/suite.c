@@ -27,6 +27,7 @@ struct file {
 };
 
 static const char *const load_words[] = {"idle", "cpu", NULL};
+static const char *const time_words[] = {"real", "icount", NULL};
 static const char *const phase_words[] = {"aligned", "arbitrary", "both", NULL};
 static const char *const statistic_words[] = {"p50", "p90", "p95", "p99", "p99.9", NULL};
 
@@ -143,6 +144,10 @@ static const struct document_key suite_keys[] = {
 		.max = 86400,
 		.unit = "s",
 		DOCUMENT_AT(struct file, suite.soak_s)},
+	{.name = "time",
+		.kind = DOCUMENT_WORD,
+		.words = time_words,
+		DOCUMENT_AT(struct file, suite.time)},
 	{.name = "primary",
 		.kind = DOCUMENT_STRINGS,
 		.min = 0,

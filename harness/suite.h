@@ -18,6 +18,12 @@ enum suite_phase {
 	SUITE_PHASE_BOTH,      /* in the file only: it becomes two windows */
 };
 
+/* The board's clock that a suite is for; the words are those of a lab file. */
+enum suite_time {
+	SUITE_TIME_REAL,
+	SUITE_TIME_ICOUNT,
+};
+
 /* One window to measure; `both` phases are two entries already. */
 struct suite_window {
 	const struct catalogue_bench *bench;
@@ -52,9 +58,10 @@ struct suite {
 	const char *description; /* "" if none */
 	const char **systems;
 	size_t system_count;
-	unsigned boots;	 /* 5 or more give verdicts */
+	unsigned boots; /* 5 or more give verdicts */
+	enum suite_time time;
 	const char *golden; /* a system booted once more, first and last; NULL if none */
-	unsigned soak_s; /* uptime that the soak gate asks for */
+	unsigned soak_s;    /* uptime that the soak gate asks for */
 	struct suite_primary *primary;
 	size_t primary_count;
 	const char **allow_unknown; /* gate ids */

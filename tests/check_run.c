@@ -138,6 +138,7 @@ static const struct {
 	const char *system, *faults, *gate, *evidence;
 } wrong[] = {
 	{"baremetal", "reset-after=16", "one-session", "reset "},
+	{"baremetal", "reset-in-window=2", "one-session", "reset "},
 	{"baremetal-dead-timer", NULL, "timed-sleep", "timer interrupt does not arrive"},
 	{"baremetal-chatter", NULL, "silence", "bytes came in the window"},
 	{"baremetal-watchdog-left-on", NULL, "one-session", "reset "},
@@ -220,6 +221,38 @@ START_TEST(test_noise_and_loss_cost_time_and_no_sample)
 	/* Each series fitted the CRC of the target; here the line must have earned it. */
 	ck_assert_uint_gt(damaged, 0);
 	ck_assert_uint_gt(retries, 0);
+	cJSON_Delete(show);
+	lab_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(test_an_adapter_that_holds_bytes_back_costs_no_sample)
+{
+	struct lab_rig rig;
+
+	lab_rig_start(&rig, "usb-latency=16,chunk=62", 64);
+	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", "demo", NULL}) == 0, "%s%s",
+		rig.out, rig.err);
+	ck_assert(!lab_rig_has_power(&rig));
+	lab_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(test_a_serial_port_is_driven_like_a_pty)
+{
+	struct lab_rig rig;
+	const char *suite;
+	cJSON *show;
+
+	/* With what a real lab also has: contacts that bounce. */
+	lab_rig_start(&rig, "bounce", 64);
+	lab_rig_use_serial(&rig);
+	suite = lab_rig_write_suite(&rig, "\"baremetal\"", WAKE, 1);
+	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}) == 0, "%s%s", rig.out,
+		rig.err);
+	ck_assert(!lab_rig_has_power(&rig));
+	show = lab_rig_show(&rig);
+	ck_assert_str_eq(text_of(show, "verdict"), "pass");
 	cJSON_Delete(show);
 	lab_rig_stop(&rig);
 }
@@ -588,6 +621,8 @@ int main(void)
 		{"broken system", test_a_panic_and_a_missing_agent_fail_the_system, 300},
 		{"wrong", test_what_a_system_does_wrong_is_stored_as_invalid_and_not_compared, 600},
 		{"noise", test_noise_and_loss_cost_time_and_no_sample, 400},
+		{"serial", test_a_serial_port_is_driven_like_a_pty, 180},
+		{"adapter", test_an_adapter_that_holds_bytes_back_costs_no_sample, 600},
 		{"main job", test_a_job_on_two_systems_ends_in_one_table, 600},
 	};
 	Suite *suite = suite_create("run");

@@ -234,6 +234,85 @@ START_TEST(cut_wires_carry_nothing_until_the_next_power_on)
 }
 END_TEST
 
+START_TEST(contacts_that_bounce_bring_the_first_banner_twice)
+{
+	long long first_ns;
+
+	rig_start(&rig, "bounce", "1");
+	rig_set_power(&rig, true);
+	rig_read_until(&rig, rig.uart_fd, "OpenSBI v");
+	first_ns = now_ns();
+	rig_read_until(&rig, rig.uart_fd, "OpenSBI v");
+	ck_assert_int_lt(now_ns() - first_ns, 1000000000LL);
+	/* Once only, and the board comes up. */
+	rig_read_until(&rig, rig.uart_fd, "Hit any key");
+	ck_assert_ptr_null(strstr(rig.text, "OpenSBI v"));
+	rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(a_byte_that_nothing_answers_can_reset_the_board)
+{
+	rig_start(&rig, "reset-in-window=0.5", "1");
+	rig_boot(&rig);
+	/* Answered ones do not: neither before the first frame nor after it. */
+	rig_command(&rig, "sleep 1; mw.b 10000000 0; echo do''ne");
+	rig_command(&rig, "sleep 1; echo ag''ain");
+	ck_assert_ptr_nonnull(strstr(rig.text, "again"));
+	rig_write(rig.uart_fd, "sleep 30\r", 9);
+	rig_read_until(&rig, rig.uart_fd, "sleep 30\r\n");
+	rig_write(rig.uart_fd, "x", 1);
+	rig_read_until(&rig, rig.uart_fd, "OpenSBI v");
+	ck_assert_uint_eq(rig_get_count(&rig, "power_ons"), 1);
+	rig_stop(&rig);
+}
+END_TEST
+
+/* Time from the first to the last of some bytes of the board, and how many came at once at most. */
+static long long read_pieces(size_t count, size_t *largest)
+{
+	struct pollfd port = {.fd = rig.uart_fd, .events = POLLIN};
+	char bytes[4096];
+	long long start_ns = 0;
+	size_t total = 0;
+
+	*largest = 0;
+	while (total < count) {
+		ssize_t got;
+
+		ck_assert_int_eq(poll(&port, 1, 10000), 1);
+		got = read(rig.uart_fd, bytes, sizeof(bytes));
+		ck_assert_int_gt(got, 0);
+		if (!total)
+			start_ns = now_ns();
+		total += (size_t)got;
+		if ((size_t)got > *largest)
+			*largest = (size_t)got;
+	}
+	return now_ns() - start_ns;
+}
+
+START_TEST(an_adapter_holds_bytes_back)
+{
+	long long start_ns;
+	size_t largest;
+
+	/* A single byte waits for the whole latency, a stream for the chunk only. */
+	rig_start(&rig, "usb-latency=300,chunk=40", "1");
+	rig_boot(&rig);
+	start_ns = now_ns();
+	rig_write(rig.uart_fd, "x", 1);
+	rig_read_bytes(&rig, rig.uart_fd, 1);
+	ck_assert_int_ge(now_ns() - start_ns, 300000000LL);
+	rig_write(rig.uart_fd, "\x03", 1);
+	rig_read_until(&rig, rig.uart_fd, "=> ");
+	rig_write(rig.uart_fd, "md.b 80200000 100\r", 18);
+	ck_assert_int_lt(read_pieces(1000, &largest), 900000000LL);
+	ck_assert_uint_ge(largest, 40);
+	rig_stop(&rig);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("vboard line");
@@ -255,6 +334,9 @@ int main(void)
 	tcase_add_test(fault, the_board_resets_itself_once_after_a_while);
 	tcase_add_test(fault, a_loader_can_hang_after_its_banner);
 	tcase_add_test(fault, cut_wires_carry_nothing_until_the_next_power_on);
+	tcase_add_test(fault, contacts_that_bounce_bring_the_first_banner_twice);
+	tcase_add_test(fault, a_byte_that_nothing_answers_can_reset_the_board);
+	tcase_add_test(fault, an_adapter_holds_bytes_back);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		tcase_set_timeout(cases[i], 120);
 		suite_add_tcase(suite, cases[i]);

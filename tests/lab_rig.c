@@ -39,35 +39,36 @@ static char *read_text(const char *path)
 
 /* ------------------------------------------------------------------ vboard */
 
-static void write_lab(struct lab_rig *rig, const char *console)
+static void write_lab(struct lab_rig *rig, const char *driver, const char *console)
 {
 	char text[PATH_MAX + 1024], sdmux[PATH_MAX];
 
 	rig_find_program("vboard-sdmux", sdmux, sizeof(sdmux));
 	snprintf(text, sizeof(text),
 		"{ \"boards\": { \"vpanel\": {\n"
-		"  \"model\": \"virtual-86-panel\",\n"
-		"  \"console\": { \"driver\": \"pty\", \"path\": \"board/uart\"%s },\n"
+		"  \"model\": \"virtual-86-panel\", \"time\": \"%s\",\n"
+		"  \"console\": { \"driver\": \"%s\", \"path\": \"board/uart\"%s },\n"
 		"  \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n"
-		"    \"port\": { \"driver\": \"pty\", \"path\": \"board/relay\" } },\n"
+		"    \"answer_ms\": 5000,\n"
+		"    \"port\": { \"driver\": \"%s\", \"path\": \"board/relay\" } },\n"
 		"  \"sdmux\": { \"driver\": \"usbsdmux\", \"command\": \"%s\",\n"
 		"    \"device\": \"./board\", \"card\": \"board/card\" } } } }\n",
-		console, sdmux);
+		rig->time ? rig->time : "real", driver, console, driver, sdmux);
 	snprintf(rig->lab, sizeof(rig->lab), "%s",
 		scratch_write(&rig->scratch, "lab.json", text, strlen(text)));
 }
 
 static void prepare(struct lab_rig *rig, const char *console)
 {
-	*rig = (struct lab_rig){0};
 	scratch_init(&rig->scratch);
-	write_lab(rig, console);
+	write_lab(rig, "pty", console);
 	snprintf(rig->db, sizeof(rig->db), "%s", scratch_path(&rig->scratch, "runs.db"));
 	ck_assert_ptr_nonnull(realpath(IMAGES, rig->images));
 }
 
 void lab_rig_start_unplugged(struct lab_rig *rig)
 {
+	*rig = (struct lab_rig){0};
 	prepare(rig, "");
 }
 
@@ -94,8 +95,10 @@ static void start(struct lab_rig *rig, const char *faults, unsigned card_mib,
 		if (getppid() != parent)
 			_exit(127);
 		dup2(ends[1], 1);
-		execl(vboard, vboard, "--dir", dir, "--card", card, "--uboot", IMAGES "/u-boot.bin",
-			"--uart-clock", uart_clock, faults ? "--fault" : NULL, faults, NULL);
+		execl(vboard, vboard, "--dir", dir, "--card", card, "--uboot",
+			rig->time ? IMAGES "/u-boot-autoboot.bin" : IMAGES "/u-boot.bin", "--time",
+			rig->time ? rig->time : "real", "--uart-clock", uart_clock,
+			faults ? "--fault" : NULL, faults, NULL);
 		_exit(127);
 	}
 	close(ends[1]);
@@ -104,14 +107,28 @@ static void start(struct lab_rig *rig, const char *faults, unsigned card_mib,
 	close(ends[0]);
 }
 
+void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib)
+{
+	*rig = (struct lab_rig){0};
+	start(rig, faults, card_mib, "24000000", ", \"max_baud\": 1500000");
+}
+
 void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 {
+	*rig = (struct lab_rig){0};
 	start(rig, faults, card_mib, "3686400", "");
 }
 
-void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib)
+void lab_rig_start_icount(struct lab_rig *rig, unsigned card_mib)
 {
-	start(rig, faults, card_mib, "24000000", ", \"max_baud\": 1500000");
+	*rig = (struct lab_rig){.time = "icount"};
+	start(rig, NULL, card_mib, "3686400", "");
+}
+
+void lab_rig_use_serial(struct lab_rig *rig)
+{
+	write_lab(rig, "serial", "");
+	rig->has_shim = true;
 }
 
 void lab_rig_stop(struct lab_rig *rig)
@@ -177,9 +194,9 @@ static size_t add_defaults(struct lab_rig *rig, const char *command, const char 
 	static const struct {
 		const char *name, *commands;
 	} rows[] = {
-		{"lab", " run boards power sd recover work "},
+		{"lab", " run boards power sd doctor recover work "},
 		{"db", " run list show compare boards recover work "},
-		{"images", " run "},
+		{"images", " run doctor "},
 	};
 	const char *values[] = {rig->lab, rig->db, rig->images};
 	char word[32];
@@ -197,11 +214,13 @@ static size_t add_defaults(struct lab_rig *rig, const char *command, const char 
 void lab_rig_begin(struct lab_rig *rig, const char *const arguments[])
 {
 	const char *argv[LAB_RIG_ARGUMENTS_MAX + 8];
-	char program[PATH_MAX], out[300], err[300], state[300], options[3][600];
+	char program[PATH_MAX], shim[PATH_MAX], out[300], err[300], state[300], options[3][600];
 	pid_t parent = getpid();
 	size_t count = 0;
 
 	rig_find_program("sameboard", program, sizeof(program));
+	if (rig->has_shim)
+		rig_find_program("tests/pty_serial.so", shim, sizeof(shim));
 	argv[count++] = program;
 	argv[count++] = arguments[0];
 	count = add_defaults(rig, arguments[0], argv, count, options);
@@ -221,6 +240,11 @@ void lab_rig_begin(struct lab_rig *rig, const char *const arguments[])
 			_exit(127);
 		dup2(open(out, O_WRONLY | O_CREAT | O_TRUNC, 0644), 1);
 		dup2(open(err, O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
+		if (rig->has_shim) {
+			setenv("LD_PRELOAD", shim, 1);
+			/* A sanitizer wants to be first; it need not. */
+			setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+		}
 		setenv("SAMEBOARD_STATE", state, 1);
 		setenv("SAMEBOARD_SUITES", "harness/suites", 1);
 		execv(argv[0], (char *const *)argv);

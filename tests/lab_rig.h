@@ -19,12 +19,22 @@ struct lab_rig {
 	struct scratch scratch;
 	pid_t board, client;
 	char db[512], lab[256], images[512], suite[256];
-	char *out, *err; /* of the last program that ended */
+	bool has_shim;
+	const char *time; /* NULL: real */
+	char *out, *err;  /* of the last program that ended */
 };
 
 /* faults may be NULL; the card is of card_mib MiB of zeros. */
 void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib);
 
+/* The same in repeatable time. */
+void lab_rig_start_icount(struct lab_rig *rig, unsigned card_mib);
+
+/*
+ * From now on console and relay are opened by the driver "serial", that is by
+ * libserialport, which a preloaded library brings to take a pty.
+ */
+void lab_rig_use_serial(struct lab_rig *rig);
 /* The same with the D1's UART clock, and a lab file that lets pulls raise the line. */
 void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/baremetal/bench.h"
 
+#include "agents/baremetal/instret.h"
 #include "agents/baremetal/timer.h"
 #include "agents/core/counter.h"
 #include "agents/core/grid.h"
@@ -12,6 +13,7 @@
 struct split {
 	struct window_series *isr;
 	struct window_series *thread;
+	struct window_series *instret; /* NULL where instructions are not counted exactly */
 };
 
 static int split_prepare(struct window *window)
@@ -28,6 +30,13 @@ static int split_prepare(struct window *window)
 	split[0].thread = window_add_counts(window, "cold.thread", window_cold_count(window));
 	split[1].isr = window_add_counts(window, "isr", window->plan.n);
 	split[1].thread = window_add_counts(window, "thread", window->plan.n);
+	if (instret_get_rate()) {
+		split[0].instret =
+			window_add_counts(window, "cold.instret", window_cold_count(window));
+		split[1].instret = window_add_counts(window, "instret", window->plan.n);
+		if (!split[0].instret || !split[1].instret)
+			return WIRE_ERROR_NO_MEMORY;
+	}
 	window->bench_data = split;
 	window->cold = split[0].isr;
 	window->samples = split[1].isr;
@@ -61,6 +70,9 @@ static void split_run_grid(struct window *window, const struct split *split, str
 		timer_sleep_until(release, &wake);
 		window_store_counts(split->isr, grid_judge(grid, release, wake.isr));
 		window_store_counts(split->thread, (int64_t)(wake.thread - wake.isr));
+		if (split->instret)
+			window_store_counts(
+				split->instret, (int64_t)(wake.thread_instret - wake.isr_instret));
 	}
 }
 
@@ -84,6 +96,9 @@ static int split_run(struct window *window)
 	text_put_u64(counters, "early", grid.early);
 	text_put_u64(counters, "back_to_back", grid.back_to_back);
 	text_put_u64(counters, "cold_missed", cold.missed);
+	text_put(counters, "instret", instret_get_state());
+	if (split->instret)
+		text_put_u64(counters, "instret_per_instruction", instret_get_rate());
 	return 0;
 }
 

@@ -43,6 +43,15 @@ static inline void cpu_wait(void)
 	__asm__ volatile("wfi" ::: "memory");
 }
 
+/* Instructions retired.  Closed by some firmware: see instret.h before use. */
+static inline uint64_t cpu_read_instret(void)
+{
+	uint64_t count;
+
+	__asm__ volatile("csrr %0, instret" : "=r"(count) : : "memory");
+	return count;
+}
+
 static inline uint32_t cpu_read_register(uintptr_t address)
 {
 	uint32_t value = *(volatile uint32_t *)address;

@@ -6,6 +6,8 @@
 #include "agents/baremetal/board.h"
 #include "agents/baremetal/console.h"
 #include "agents/baremetal/cpu.h"
+#include "agents/baremetal/instret.h"
+#include "agents/baremetal/mem.h"
 #include "agents/baremetal/plic.h"
 #include "agents/baremetal/port.h"
 #include "agents/baremetal/timer.h"
@@ -18,6 +20,24 @@
 extern uint8_t _end[];
 
 void main(unsigned long hart, const void *tree, uint64_t entry_counts);
+
+/*
+ * The loader hands the card's plan over as the initial RAM disk; its memory may
+ * become the arena too.
+ */
+static void read_plan(struct machine *machine, const struct fdt *fdt)
+{
+	uint64_t start = fdt_get_number(fdt, "/chosen", "linux,initrd-start", 0);
+	uint64_t end = fdt_get_number(fdt, "/chosen", "linux,initrd-end", 0);
+
+	if (start >= end || end - start > sizeof(machine->plan))
+		return;
+	/* Frames begin so; a card that nobody has planned for holds text in its place. */
+	if (*(const uint8_t *)(uintptr_t)start != 0)
+		return;
+	machine->plan_size = end - start;
+	memcpy(machine->plan, (const void *)(uintptr_t)start, machine->plan_size);
+}
 
 /* All that is wanted from the tree: its memory may become the arena afterwards. */
 static void read_machine(struct machine *machine, const void *tree)
@@ -36,6 +56,7 @@ static void read_machine(struct machine *machine, const void *tree)
 	if (!machine->uart_clock_hz)
 		machine->uart_clock_hz = machine->board->uart_clock_hz;
 	fdt_get_memory(&fdt, &machine->memory_base, &machine->memory_size);
+	read_plan(machine, &fdt);
 	if (!machine->counter_rate_hz)
 		console_halt("sameboard bare metal: no timebase-frequency in the device tree");
 }
@@ -50,6 +71,7 @@ static void start_machine(const struct machine *machine)
 	timer_init(machine->counter_rate_hz);
 	cpu_enable_source(CPU_SIE_EXTERNAL);
 	cpu_open_interrupts();
+	instret_init();
 }
 
 static void say_hello(const struct machine *machine)

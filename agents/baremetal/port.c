@@ -4,6 +4,7 @@
 #include "agents/baremetal/bench.h"
 #include "agents/baremetal/console.h"
 #include "agents/baremetal/cpu.h"
+#include "agents/baremetal/instret.h"
 #include "agents/baremetal/sbi.h"
 #include "agents/baremetal/testbuild.h"
 #include "agents/baremetal/timer.h"
@@ -158,6 +159,10 @@ static void port_facts(struct agent_port *port, struct text *text)
 	text_put_u64(text, "sbi_implementation", sbi_get_implementation());
 	text_put_u64(text, "sbi_version", sbi_get_version());
 	text_put_u64(text, "sbi_time", (uint64_t)sbi_probe_extension(SBI_EXTENSION_TIME));
+	text_put(text, "instret", instret_get_state());
+	if (instret_get_rate())
+		text_put_u64(text, "instret_per_instruction", instret_get_rate());
+	text_put(text, "plan", machine->plan_size ? "card" : "host");
 	text_put(text, "build.compiler", "gcc " __VERSION__);
 	text_put(text, "build.flags", BAREMETAL_FLAGS);
 #ifdef TESTBUILD_NAME
@@ -204,6 +209,8 @@ void port_init(
 				.mode = "S-flat",
 				.benches = bench_table,
 				.bench_count = bench_table_size,
+				.plan = machine->plan_size ? machine->plan : NULL,
+				.plan_size = machine->plan_size,
 				.arena = arena,
 				.arena_size = arena_size,
 			},

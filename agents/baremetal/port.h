@@ -13,6 +13,8 @@
 #include "agents/baremetal/uart.h"
 #include "agents/core/agent.h"
 
+#define MACHINE_PLAN_MAX 8192u
+
 /* What main() found out about the machine; borrowed for the life of the port. */
 struct machine {
 	const struct board *board;
@@ -22,7 +24,9 @@ struct machine {
 	uint64_t uart_clock_hz;		/* 0 when the tree does not say */
 	uint64_t memory_base;		/* of the first bank */
 	uint64_t memory_size;		/* bytes, 0 when the tree does not say */
+	size_t plan_size;		/* bytes of the card's plan, 0: there is none */
 	unsigned int watchdogs_running; /* as board_stop_watchdogs() found them */
+	uint8_t plan[MACHINE_PLAN_MAX];
 };
 
 /* The machine as it stood when a window began. */

@@ -71,14 +71,21 @@ start:
 /*
  * Only what a C function may clobber is saved: a trap either returns to where
  * it came from or never.  The counter is read first thing, since that reading
- * is the stamp of interrupt entry.
+ * is the stamp of interrupt entry.  There are two vectors, since instret may
+ * be closed, and asking would cost every trap a branch.
  */
+	.macro TRAP_VECTOR name, has_instret
+	.globl \name
 	.balign 4
-trap_entry:
+\name:
 	addi sp, sp, -FRAME_BYTES
 	sd t0, 8(sp)
 	rdtime t0
 	sd t0, 0(sp)
+	.if \has_instret
+	csrr t0, instret
+	sd t0, 136(sp)
+	.endif
 	sd ra, 16(sp)
 	sd t1, 24(sp)
 	sd t2, 32(sp)
@@ -95,6 +102,11 @@ trap_entry:
 	sd a6, 120(sp)
 	sd a7, 128(sp)
 	ld a0, 0(sp)
+	.if \has_instret
+	ld a1, 136(sp)
+	.else
+	li a1, 0
+	.endif
 	call trap_handle
 	ld t0, 8(sp)
 	ld ra, 16(sp)
@@ -114,4 +126,8 @@ trap_entry:
 	ld a7, 128(sp)
 	addi sp, sp, FRAME_BYTES
 	sret
+	.endm
+
+	TRAP_VECTOR trap_entry, 0
+	TRAP_VECTOR trap_entry_instret, 1
 	.section .note.GNU-stack, "", @progbits

@@ -20,6 +20,8 @@
 #define TESTBUILD_NAME "watchdog-left-on"
 #elif defined(TEST_BUILD_LONG_TICK)
 #define TESTBUILD_NAME "long-tick"
+#elif defined(TEST_BUILD_LONG_HANDOFF)
+#define TESTBUILD_NAME "long-handoff"
 #endif
 
 /* Counts of a tick as programmed; long-tick is the off-by-one of a down-counter. */
@@ -36,6 +38,14 @@ static inline void testbuild_enter_service(void)
 {
 #ifdef TEST_BUILD_DEAD_TIMER
 	cpu_disable_source(CPU_SIE_TIMER);
+#endif
+}
+
+/* On the way from the timer's interrupt to the main loop; long-handoff's two instructions. */
+static inline void testbuild_lengthen_handoff(void)
+{
+#ifdef TEST_BUILD_LONG_HANDOFF
+	__asm__ volatile("nop\n\tnop");
 #endif
 }
 

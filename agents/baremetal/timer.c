@@ -2,6 +2,7 @@
 #include "agents/baremetal/timer.h"
 
 #include "agents/baremetal/cpu.h"
+#include "agents/baremetal/instret.h"
 #include "agents/baremetal/sbi.h"
 #include "agents/baremetal/testbuild.h"
 #include "agents/core/counter.h"
@@ -14,6 +15,7 @@ static struct {
 	volatile uint64_t ticks;
 	volatile uint64_t deadline; /* TIMER_NEVER once it has been met */
 	volatile uint64_t met;	    /* entry of the interrupt that met it */
+	volatile uint64_t met_instret;
 	volatile uint64_t interrupts;
 } timer;
 
@@ -56,6 +58,9 @@ uint64_t timer_get_interrupts(void)
 
 void timer_sleep_until(uint64_t deadline_counts, struct timer_wake *wake)
 {
+	int has_instret = instret_get_rate() != 0;
+
+	wake->thread_instret = 0;
 	cpu_close_interrupts();
 	timer.deadline = deadline_counts;
 	timer_program();
@@ -63,9 +68,12 @@ void timer_sleep_until(uint64_t deadline_counts, struct timer_wake *wake)
 		cpu_wait();
 		cpu_open_interrupts();
 		wake->thread = counter_read();
+		if (has_instret)
+			wake->thread_instret = cpu_read_instret();
 		cpu_close_interrupts();
 	}
 	wake->isr = timer.met;
+	wake->isr_instret = timer.met_instret;
 	cpu_open_interrupts();
 }
 
@@ -97,12 +105,14 @@ void timer_wait_interrupt(uint64_t deadline_counts)
 	cpu_open_interrupts();
 }
 
-void timer_handle_interrupt(uint64_t entry_counts)
+void timer_handle_interrupt(uint64_t entry_counts, uint64_t entry_instret)
 {
 	timer.interrupts = timer.interrupts + 1;
 	if (timer.deadline <= entry_counts) {
 		timer.deadline = TIMER_NEVER;
 		timer.met = entry_counts;
+		timer.met_instret = entry_instret;
+		testbuild_lengthen_handoff();
 	}
 	while (timer.next_tick <= entry_counts) {
 		timer.next_tick = timer.next_tick + timer.period;

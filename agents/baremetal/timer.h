@@ -17,6 +17,9 @@
 struct timer_wake {
 	uint64_t isr;	 /* first instruction of the interrupt that met it */
 	uint64_t thread; /* first instruction of the main loop after it */
+	/* The same two in retired instructions, where instret.h says that it is exact. */
+	uint64_t isr_instret;
+	uint64_t thread_instret;
 };
 
 /* Starts ticking; rate_hz is the counter's. */
@@ -46,6 +49,6 @@ void timer_sleep_ticks(uint64_t ticks);
 void timer_wait_interrupt(uint64_t deadline_counts);
 
 /* The timer's interrupt, entered at entry_counts. */
-void timer_handle_interrupt(uint64_t entry_counts);
+void timer_handle_interrupt(uint64_t entry_counts, uint64_t entry_instret);
 
 #endif

@@ -9,6 +9,9 @@
 #define TRAP_INTERRUPT (1ul << 63)
 #define TRAP_TIMER     (TRAP_INTERRUPT | 5)
 #define TRAP_EXTERNAL  (TRAP_INTERRUPT | 9)
+#define TRAP_ILLEGAL   2ul
+
+void trap_entry_instret(void);
 
 #define trap_read_csr(name)                                                                        \
 	({                                                                                         \
@@ -19,6 +22,7 @@
 
 static uint32_t uart_source;
 static volatile uint64_t external_count;
+static volatile int is_trying;
 
 void trap_set_uart_source(uint32_t source)
 {
@@ -28,6 +32,29 @@ void trap_set_uart_source(uint32_t source)
 uint64_t trap_count_interrupts(void)
 {
 	return timer_get_interrupts() + external_count;
+}
+
+int trap_try(uint64_t (*read)(void))
+{
+	int was_legal;
+
+	is_trying = 1;
+	read();
+	was_legal = is_trying;
+	is_trying = 0;
+	return was_legal;
+}
+
+void trap_stamp_instret(void)
+{
+	__asm__ volatile("csrw stvec, %0" ::"r"(trap_entry_instret) : "memory");
+}
+
+/* The instruction that trap_try() tries has four bytes, and its result is not used. */
+static void trap_skip_tried(void)
+{
+	is_trying = 0;
+	__asm__ volatile("csrw sepc, %0" ::"r"(trap_read_csr(sepc) + 4) : "memory");
 }
 
 static void trap_handle_external(void)
@@ -58,14 +85,16 @@ static _Noreturn void trap_die(unsigned long cause)
 	console_halt("sameboard bare metal: halted");
 }
 
-void trap_handle(uint64_t entry_counts)
+void trap_handle(uint64_t entry_counts, uint64_t entry_instret)
 {
 	unsigned long cause = trap_read_csr(scause);
 
 	if (cause == TRAP_TIMER)
-		timer_handle_interrupt(entry_counts);
+		timer_handle_interrupt(entry_counts, entry_instret);
 	else if (cause == TRAP_EXTERNAL)
 		trap_handle_external();
+	else if (cause == TRAP_ILLEGAL && is_trying)
+		trap_skip_tried();
 	else
 		trap_die(cause);
 }

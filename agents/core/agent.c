@@ -295,5 +295,7 @@ enum agent_end agent_run(struct agent_port *port)
 	agent->arena = arena;
 	agent->arena_mark = arena.used;
 	frame_reader_init(&agent->reader, agent->chunk, sizeof(agent->chunk));
+	if (agent_measure_plan(agent))
+		return AGENT_END_ARENA;
 	return serve(agent);
 }

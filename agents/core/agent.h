@@ -116,7 +116,15 @@ struct agent_port {
 	uint32_t console_baud; /* the exact rate as the agent begins; 0 = not known, so fixed */
 	uint32_t baud_base;    /* the UART makes this / 1, / 2, ...: its clock / 16; 0 = any rate */
 	uint32_t silence_limit_s; /* end after that long without a valid frame: 600; 0 = never */
-	void *arena;		  /* at least AGENT_ARENA_MIN bytes, at most 4 GiB */
+	/*
+	 * What is to be measured before the agent announces itself, without a
+	 * byte from the host: ARM frames as they would come over the line, in
+	 * order.  A host that arms just such a window later gets what was
+	 * measured then.  NULL: nothing.  Kept for the life of the port.
+	 */
+	const uint8_t *plan;
+	size_t plan_size;
+	void *arena; /* at least AGENT_ARENA_MIN bytes, at most 4 GiB */
 	size_t arena_size;
 };
 

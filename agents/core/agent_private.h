@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The agent's state, shared by agent.c (line, session, facts), agent_window.c
- * (arm, go, read, release) and agent_baud.c; for nobody else.
+ * (arm, go, read, release), agent_baud.c and agent_plan.c (windows measured
+ * before the host says anything); for nobody else.
  */
 #ifndef AGENTS_CORE_AGENT_PRIVATE_H
 #define AGENTS_CORE_AGENT_PRIVATE_H
@@ -14,6 +15,9 @@
 #define FACTS_SIZE     8192u
 #define CATALOGUE_SIZE 4096u
 #define INPUT_SIZE     256u
+#define AGENT_PLAN_MAX 32u
+
+struct agent_planned;
 
 /* The first minor version that knows coded series. */
 #define CODED_SERIES_MINOR 1u
@@ -47,6 +51,11 @@ struct agent {
 	uint8_t previous_seq;
 	struct message_arm arm; /* as it came, while armed or done */
 	struct window window;
+	bool is_recalled; /* the armed window was measured before, with this status */
+	int recalled_status;
+	struct agent_planned *recalled;
+	struct agent_planned *planned;
+	size_t planned_count;
 	struct message_done done;
 	struct codec_model model;
 	uint8_t index[WINDOW_SERIES_MAX * SERIES_ENTRY_SIZE_MAX];
@@ -72,6 +81,18 @@ int agent_next_frame(struct agent *agent, uint32_t timeout_ms);
 void agent_copy_string(char *target, size_t size, const char *source);
 
 void agent_give_up_window(struct agent *agent);
+
+/* Lays out the window of agent->arm with n samples.  0 or a negative enum wire_error. */
+int agent_prepare_window(struct agent *agent, const struct bench *bench, uint32_t n);
+
+/* Measures and keeps what the port's plan asks for.  0, or negative: no memory for it. */
+int agent_measure_plan(struct agent *agent);
+
+/* Whether the plan had just this window; then it is the agent's window, already measured. */
+bool agent_recall_window(struct agent *agent, const struct message_arm *arm);
+
+/* The recalled window has been packed where it lies: so it is from now on. */
+void agent_keep_recalled(struct agent *agent);
 
 /* As agent_send(). */
 int agent_handle_arm(struct agent *agent, const struct message_arm *arm);

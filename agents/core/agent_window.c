@@ -17,7 +17,7 @@ void agent_give_up_window(struct agent *agent)
 
 /* ---------------------------------------------------------------- windows */
 
-static int prepare_window(struct agent *agent, const struct bench *bench, uint32_t n)
+int agent_prepare_window(struct agent *agent, const struct bench *bench, uint32_t n)
 {
 	const struct message_arm *arm = &agent->arm;
 	struct window_plan plan = {
@@ -46,7 +46,7 @@ static uint32_t find_largest_n(struct agent *agent, const struct bench *bench)
 	while (too_large - fits > 1) {
 		uint32_t middle = fits + (too_large - fits) / 2;
 
-		if (prepare_window(agent, bench, middle) == 0)
+		if (agent_prepare_window(agent, bench, middle) == 0)
 			fits = middle;
 		else
 			too_large = middle;
@@ -86,7 +86,7 @@ static int arm_window(struct agent *agent, const struct message_arm *arm)
 		return agent_answer_error(
 			agent, WIRE_ERROR_UNSUPPORTED, arm->bench, bench->unsupported);
 	agent->arm = *arm;
-	status = prepare_window(agent, bench, arm->n);
+	status = agent_prepare_window(agent, bench, arm->n);
 	if (status)
 		return refuse_arm(agent, bench, status);
 	agent->state = MESSAGE_STATE_ARMED;
@@ -97,7 +97,11 @@ int agent_handle_arm(struct agent *agent, const struct message_arm *arm)
 {
 	struct message message = {.type = MESSAGE_ARMED};
 
-	if (agent->state == MESSAGE_STATE_IDLE) {
+	if (agent->state == MESSAGE_STATE_IDLE)
+		agent->is_recalled = agent_recall_window(agent, arm);
+	if (agent->state == MESSAGE_STATE_IDLE && agent->is_recalled) {
+		agent->state = MESSAGE_STATE_ARMED;
+	} else if (agent->state == MESSAGE_STATE_IDLE) {
 		int status = arm_window(agent, arm);
 
 		if (status || agent->state == MESSAGE_STATE_IDLE)
@@ -163,7 +167,7 @@ int agent_handle_go(struct agent *agent, const struct message_window *go)
 	agent->state = MESSAGE_STATE_RUNNING;
 	if (ops->quiet)
 		ops->quiet(agent->port, true);
-	status = window_run(&agent->window);
+	status = agent->is_recalled ? agent->recalled_status : window_run(&agent->window);
 	agent->done = (struct message_done){
 		.window = go->window,
 		.status = (int16_t)status,
@@ -171,6 +175,8 @@ int agent_handle_go(struct agent *agent, const struct message_window *go)
 		.end = agent->window.end_counts,
 	};
 	pack_window(agent);
+	if (agent->is_recalled)
+		agent_keep_recalled(agent);
 	write_index(agent);
 	agent->state = MESSAGE_STATE_DONE;
 	message.done = agent->done;

@@ -92,7 +92,9 @@ void pack_series(
 	struct codec_encoder encoder;
 	size_t size;
 
-	series->encoding = SERIES_ENCODING_RAW;
+	/* A window measured by a plan may be asked for twice. */
+	if (series->encoding != SERIES_ENCODING_RAW)
+		return;
 	if (series->kind == SERIES_KIND_TEXT || series->count < COUNT_MIN ||
 		capacity < sizeof(uint64_t))
 		return;

@@ -132,6 +132,8 @@ void facts_write_clocks(struct text *text)
 		text_put_u64(text, "tick_hz", (1000000000u + tick_ns / 2) / tick_ns);
 	}
 	put_discipline(text);
+	/* Closed to user mode unless perf_user_access is 2, and then it is the perf event's. */
+	text_put(text, "instret", "unsupported: user mode");
 	if (clock_gettime(CLOCK_BOOTTIME, &up) == 0)
 		text_put_u64(text, "uptime_ms",
 			(uint64_t)up.tv_sec * 1000 + (uint64_t)up.tv_nsec / 1000000);

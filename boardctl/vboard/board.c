@@ -6,7 +6,8 @@
 
 #include "boardctl/vboard/log.h"
 
-static const char board_banner[] = "U-Boot 20";
+static const char board_first_banner[] = "OpenSBI v";
+static const char board_loader_banner[] = "U-Boot 20";
 
 /* ---------------------------------------------------------------- power */
 
@@ -22,16 +23,23 @@ static bool board_has_card(const struct board *board)
 
 static void board_power_on(struct board *board)
 {
-	int line_end, qemu_end, result;
+	struct line_end line_end, qemu_end;
+	int result;
 
 	board->has_power = true;
 	board->has_frozen = false;
+	board->has_bounced = false;
+	board->has_reset_window = false;
 	board->banner_so_far = 0;
 	board->power_ons++;
-	result = line_make_socket(&line_end, &qemu_end);
+	/* A board whose time is its own must not wait for the line. */
+	if (board->qemu.config->is_icount)
+		result = line_make_pipes(&line_end, &qemu_end);
+	else
+		result = line_make_socket(&line_end, &qemu_end);
 	if (result == 0) {
 		line_attach(&board->uart, line_end, board->plan, board->power_ons);
-		result = qemu_start(&board->qemu, qemu_end, board_has_card(board));
+		result = qemu_start(&board->qemu, &qemu_end, board_has_card(board));
 	}
 	if (result < 0) {
 		log_error("cannot start QEMU: %s", strerror(-result));
@@ -55,6 +63,7 @@ static void board_started(void *context)
 static void board_power_off(struct board *board)
 {
 	board->reset_timer.due_ns = 0;
+	board->window_timer.due_ns = 0;
 	board->cut_timer.due_ns = 0;
 	qemu_kill(&board->qemu);
 	guard_name_qemu(board->guard, 0);
@@ -97,27 +106,58 @@ static void board_baud_changed(void *context, unsigned baud)
 	line_set_device_baud(&board->uart, baud);
 }
 
-static void board_find_banner(struct board *board, uint8_t byte)
+/* Whether this byte ends the banner. */
+static bool board_ends_banner(struct board *board, const char *banner, uint8_t byte)
 {
-	if (byte == (uint8_t)board_banner[board->banner_so_far])
+	if (byte == (uint8_t)banner[board->banner_so_far])
 		board->banner_so_far++;
 	else
-		board->banner_so_far = byte == (uint8_t)board_banner[0];
-	if (board->banner_so_far < sizeof(board_banner) - 1)
-		return;
+		board->banner_so_far = byte == (uint8_t)banner[0];
+	if (banner[board->banner_so_far])
+		return false;
 	board->banner_so_far = 0;
+	return true;
+}
+
+static void board_bounce(struct board *board, uint8_t byte)
+{
+	if (!board_ends_banner(board, board_first_banner, byte))
+		return;
+	board->has_bounced = true;
+	log_event("fault: the relay's contacts bounce");
+	qemu_reset(&board->qemu);
+}
+
+static void board_hang(struct board *board, uint8_t byte)
+{
+	if (!board_ends_banner(board, board_loader_banner, byte))
+		return;
 	board->has_frozen = true;
 	log_event("fault: the loader hangs");
 	qemu_freeze(&board->qemu);
 }
 
-/* No console ever sends 00, so the first one opens the guest's first frame. */
-static void board_see_byte(void *context, uint8_t byte)
+/* GO is the only byte of the host that stays without an answer for long. */
+static void board_watch_window(struct board *board, bool is_to_host)
+{
+	if (board->plan->reset_in_window_s <= 0 || board->has_reset_window ||
+		!board->uart.to_host.fault.is_armed)
+		return;
+	board_set_timer(&board->window_timer, is_to_host ? 0 : board->plan->reset_in_window_s);
+}
+
+static void board_see_byte(void *context, bool is_to_host, uint8_t byte)
 {
 	struct board *board = context;
 
-	if (board->plan->hangs_uboot && !board->has_frozen)
-		board_find_banner(board, byte);
+	board_watch_window(board, is_to_host);
+	if (!is_to_host)
+		return;
+	if (board->plan->bounces && !board->has_bounced)
+		board_bounce(board, byte);
+	else if (board->plan->hangs_uboot && !board->has_frozen)
+		board_hang(board, byte);
+	/* No console ever sends 00, so the first one opens the guest's first frame. */
 	if (byte != 0 || board->uart.to_host.fault.is_armed)
 		return;
 	log_event("uart: first frame of the guest");
@@ -132,6 +172,14 @@ static void board_reset_expired(void *context, uint64_t now_ns)
 	(void)now_ns;
 	log_event("fault: reset");
 	qemu_reset(&board->qemu);
+}
+
+static void board_window_expired(void *context, uint64_t now_ns)
+{
+	struct board *board = context;
+
+	board->has_reset_window = true;
+	board_reset_expired(board, now_ns);
 }
 
 static void board_cut_expired(void *context, uint64_t now_ns)
@@ -178,8 +226,10 @@ int board_open(struct board *board, struct loop *loop, struct guard *guard,
 	board->guard = guard;
 	board->plan = plan;
 	board->reset_timer = (struct loop_timer){0, board_reset_expired, board};
+	board->window_timer = (struct loop_timer){0, board_window_expired, board};
 	board->cut_timer = (struct loop_timer){0, board_cut_expired, board};
 	loop_add_timer(loop, &board->reset_timer);
+	loop_add_timer(loop, &board->window_timer);
 	loop_add_timer(loop, &board->cut_timer);
 	mux_init(&board->mux, dir_fd, qemu->card, plan->card == FAULT_CARD_HOST);
 	qemu_init(&board->qemu, loop, qemu);
@@ -190,6 +240,7 @@ int board_open(struct board *board, struct loop *loop, struct guard *guard,
 	result = line_open(&board->uart, loop, "uart", link);
 	if (result < 0)
 		goto fail;
+	line_set_adapter(&board->uart, plan->usb_latency_ms, plan->usb_chunk_bytes);
 	board->uart.tap = board_see_byte;
 	board->uart.tap_context = board;
 	snprintf(link, sizeof(link), "%s/relay", dir);

@@ -24,11 +24,12 @@ struct board {
 	struct relay relay;
 	struct mux mux;
 	struct qemu qemu;
-	struct loop_timer reset_timer, cut_timer;
+	struct loop_timer reset_timer, window_timer, cut_timer;
 	bool has_power;
-	bool has_frozen;	/* hang=uboot has happened since power-on */
+	/* Faults that have happened since power-on. */
+	bool has_frozen, has_bounced, has_reset_window;
 	unsigned power_ons;	/* since vboard's start */
-	unsigned banner_so_far; /* characters of U-Boot's banner seen in a row */
+	unsigned banner_so_far; /* characters of the awaited banner seen in a row */
 };
 
 /*

@@ -53,6 +53,42 @@ static bool fault_parse_reset_after(struct fault_plan *plan, const char *value)
 	return fault_parse_seconds(&plan->reset_after_s, value);
 }
 
+static bool fault_parse_reset_in_window(struct fault_plan *plan, const char *value)
+{
+	return fault_parse_seconds(&plan->reset_in_window_s, value);
+}
+
+static bool fault_parse_bounce(struct fault_plan *plan, const char *value)
+{
+	plan->bounces = true;
+	return !value;
+}
+
+static bool fault_parse_number(unsigned *number, const char *value, unsigned max)
+{
+	char *end;
+	unsigned long parsed;
+
+	if (!value || *value < '0' || *value > '9')
+		return false;
+	parsed = strtoul(value, &end, 10);
+	*number = (unsigned)parsed;
+	return *end == '\0' && parsed >= 1 && parsed <= max;
+}
+
+static bool fault_parse_usb_latency(struct fault_plan *plan, const char *value)
+{
+	plan->usb_chunk_bytes = FAULT_USB_CHUNK_BYTES;
+	return fault_parse_number(&plan->usb_latency_ms, value, 1000);
+}
+
+/* "usb-latency=16,chunk=62" is two items of the list; the second belongs to the first. */
+static bool fault_parse_chunk(struct fault_plan *plan, const char *value)
+{
+	return plan->usb_latency_ms &&
+	       fault_parse_number(&plan->usb_chunk_bytes, value, FAULT_USB_CHUNK_MAX);
+}
+
 static bool fault_parse_hang(struct fault_plan *plan, const char *value)
 {
 	plan->hangs_uboot = true;
@@ -87,6 +123,15 @@ static const struct fault_kind {
 	{"drop", fault_parse_drop, {"drop=P[@frame]", "lose each byte with probability P"}},
 	{"reset-after", fault_parse_reset_after,
 		{"reset-after=S", "reset the board once, S seconds after each power-on"}},
+	{"reset-in-window", fault_parse_reset_in_window,
+		{"reset-in-window=S",
+			"reset it once, S seconds after a byte of the host that nothing answers"}},
+	{"bounce", fault_parse_bounce,
+		{"bounce", "power flickers when it is switched on: the first banner comes twice"}},
+	{"usb-latency", fault_parse_usb_latency,
+		{"usb-latency=MS", "the console's adapter holds bytes back for up to MS ms"}},
+	{"chunk", fault_parse_chunk,
+		{"chunk=B", "after usb-latency: but never more than B bytes (default 62)"}},
 	{"hang", fault_parse_hang, {"hang=uboot", "the loader stops after its banner"}},
 	{"no-card", fault_parse_no_card,
 		{"no-card[=host]", "the board (or the host) finds no card in the mux"}},

@@ -24,14 +24,21 @@ enum fault_relay { FAULT_RELAY_NONE, FAULT_RELAY_OPEN, FAULT_RELAY_CLOSED };
 
 struct fault_plan {
 	uint64_t seed;
-	struct fault_rate noise; /* a bit */
-	struct fault_rate drop;	 /* a byte */
-	double reset_after_s;	 /* 0: never */
-	double cut_uart_s;	 /* 0: never */
+	struct fault_rate noise;  /* a bit */
+	struct fault_rate drop;	  /* a byte */
+	double reset_after_s;	  /* 0: never */
+	double reset_in_window_s; /* 0: never */
+	double cut_uart_s;	  /* 0: never */
 	bool hangs_uboot;
-	enum fault_card card;	/* which side finds no card */
-	enum fault_relay relay; /* contacts that never close, or never open again */
+	bool bounces;		  /* the contacts open once more just after closing */
+	unsigned usb_latency_ms;  /* of the console's adapter; 0: none */
+	unsigned usb_chunk_bytes; /* it delivers so many at once without waiting */
+	enum fault_card card;	  /* which side finds no card */
+	enum fault_relay relay;	  /* contacts that never close, or never open again */
 };
+
+#define FAULT_USB_CHUNK_BYTES 62 /* a full-speed packet of an FTDI chip without its status */
+#define FAULT_USB_CHUNK_MAX   512
 
 /*
  * Parse a comma-separated list into the plan, which is not cleared. Returns 0, or -EINVAL with a

@@ -2,6 +2,7 @@
 #include "boardctl/vboard/line.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,19 +28,46 @@
 /* Pace of a side whose rate is not known. */
 #define LINE_UNKNOWN_BAUD 115200
 
-int line_make_socket(int *line_end, int *device_end)
+int line_make_socket(struct line_end *line_end, struct line_end *device_end)
 {
 	int ends[2], smallest = 1;
 
-	*line_end = -1;
-	*device_end = -1;
+	*line_end = *device_end = (struct line_end){-1, -1};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return -errno;
 	/* Only towards the line: the host's bytes must not get lost in a slow emulator. */
 	setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof(smallest));
-	*line_end = ends[0];
-	*device_end = ends[1];
+	*line_end = (struct line_end){ends[0], ends[0]};
+	*device_end = (struct line_end){ends[1], ends[1]};
 	return 0;
+}
+
+int line_make_pipes(struct line_end *line_end, struct line_end *device_end)
+{
+	int to_line[2] = {-1, -1}, to_device[2] = {-1, -1}, result = 0;
+
+	/* Not sockets: those count each byte that is written alone as hundreds. */
+	if (pipe2(to_line, O_CLOEXEC | O_NONBLOCK) < 0 ||
+		pipe2(to_device, O_CLOEXEC | O_NONBLOCK) < 0)
+		result = -errno;
+	if (result == 0 && fcntl(to_line[1], F_SETPIPE_SZ, LINE_PIPE_BYTES) < 0)
+		result = -errno;
+	*line_end = (struct line_end){to_line[0], to_device[1]};
+	*device_end = (struct line_end){to_device[0], to_line[1]};
+	if (result < 0) {
+		line_close_end(line_end);
+		line_close_end(device_end);
+	}
+	return result;
+}
+
+void line_close_end(struct line_end *end)
+{
+	if (end->in_fd >= 0)
+		close(end->in_fd);
+	if (end->out_fd >= 0 && end->out_fd != end->in_fd)
+		close(end->out_fd);
+	*end = (struct line_end){-1, -1};
 }
 
 /* ---------------------------------------------------------------- pace and damage */
@@ -85,8 +113,8 @@ void line_set_device_baud(struct line *line, unsigned baud)
 
 	line->next_device_baud = baud;
 	line->next_device_bytes = 2 * (LINE_SOCKET_BYTES + 1);
-	if (line->device_fd >= 0)
-		ioctl(line->device_fd, FIONREAD, &waiting);
+	if (line->device.in_fd >= 0)
+		ioctl(line->device.in_fd, FIONREAD, &waiting);
 	if (!line->has_sent || (!line->to_host.is_busy && !waiting))
 		line_apply_device_baud(line);
 }
@@ -111,8 +139,8 @@ static size_t line_damage(struct line_lane *lane, uint8_t *bytes, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		uint8_t byte = bytes[i];
-		if (lane->is_to_host && lane->line->tap)
-			lane->line->tap(lane->line->tap_context, byte);
+		if (lane->line->tap)
+			lane->line->tap(lane->line->tap_context, lane->is_to_host, byte);
 		if (!fault_stream_pass(&lane->fault, &byte)) {
 			lane->counts.dropped++;
 			continue;
@@ -129,19 +157,70 @@ static void line_garble(struct line_lane *lane, uint8_t *bytes, size_t count)
 	lane->counts.garbled += count;
 }
 
+/* ---------------------------------------------------------------- the host's adapter */
+
+static void line_deliver_held(struct line *line)
+{
+	ssize_t written = 0;
+
+	if (line->held_count && line->is_listened)
+		written = write(line->pty.master_fd, line->held, line->held_count);
+	if (written < 0)
+		written = 0;
+	line->to_host.counts.dropped += line->held_count - (size_t)written;
+	line->held_count = 0;
+	line->held_timer.due_ns = 0;
+}
+
+static void line_held_expired(void *context, uint64_t now_ns)
+{
+	(void)now_ns;
+	line_deliver_held(context);
+}
+
+/* As write() to the host's port. */
+static ssize_t line_hold(struct line *line, const uint8_t *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (line->held_count == 0)
+			line->held_timer.due_ns =
+				loop_now_ns() + line->adapter_latency_ms * LOOP_MS;
+		line->held[line->held_count++] = bytes[i];
+		if (line->held_count >= line->adapter_chunk)
+			line_deliver_held(line);
+	}
+	return (ssize_t)count;
+}
+
+void line_set_adapter(struct line *line, unsigned latency_ms, unsigned chunk)
+{
+	line->adapter_latency_ms = latency_ms;
+	line->adapter_chunk = chunk;
+}
+
+static ssize_t line_write(struct line_lane *lane, const uint8_t *bytes, size_t count)
+{
+	struct line *line = lane->line;
+
+	if (!lane->is_to_host)
+		return write(line->device.out_fd, bytes, count);
+	if (line->adapter_latency_ms)
+		return line_hold(line, bytes, count);
+	return write(line->pty.master_fd, bytes, count);
+}
+
 static void line_hand_over(struct line_lane *lane, uint8_t *bytes, size_t count)
 {
 	struct line *line = lane->line;
-	int sink = lane->is_to_host ? line->pty.master_fd : line->device_fd;
 	bool is_lost =
-		line->is_cut || line->device_fd < 0 || (lane->is_to_host && !line->is_listened);
+		line->is_cut || line->device.out_fd < 0 || (lane->is_to_host && !line->is_listened);
 	ssize_t written = 0;
 
 	count = line_damage(lane, bytes, count);
 	if (!is_lost && !line_rates_agree(line))
 		line_garble(lane, bytes, count);
 	if (!is_lost && count)
-		written = write(sink, bytes, count);
+		written = line_write(lane, bytes, count);
 	if (written < 0)
 		written = 0;
 	lane->counts.bytes += (uint64_t)written;
@@ -254,8 +333,11 @@ static void line_note_listener(struct line *line)
 	if (is_listened != line->is_listened)
 		log_event("%s: the host has %s the port", line->name,
 			is_listened ? "opened" : "closed");
-	if (!is_listened && line->is_listened)
+	if (!is_listened && line->is_listened) {
+		line->held_count = 0;
+		line->held_timer.due_ns = 0;
 		pty_flush(&line->pty);
+	}
 	line->is_listened = is_listened;
 	line->reopen_timer.due_ns = is_listened ? 0 : loop_now_ns() + LINE_REOPEN_NS;
 	line_lane_watch(&line->to_device);
@@ -313,7 +395,7 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 
 	memset(line, 0, sizeof(*line));
 	line->name = name;
-	line->device_fd = -1;
+	line->device = (struct line_end){-1, -1};
 	result = pty_open(&line->pty, link, LINE_UNKNOWN_BAUD);
 	if (result < 0)
 		return result;
@@ -327,7 +409,9 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 	loop_add_watch(loop, &line->device_watch);
 	loop_add_watch(loop, &line->master_watch);
 	loop_add_watch(loop, &line->inotify_watch);
+	line->held_timer = (struct loop_timer){0, line_held_expired, line};
 	loop_add_timer(loop, &line->reopen_timer);
+	loop_add_timer(loop, &line->held_timer);
 	line_note_host_baud(line, loop_now_ns());
 	line_note_listener(line);
 	return 0;
@@ -343,15 +427,17 @@ void line_close(struct line *line)
 	line->inotify_watch.fd = -1;
 	line->master_watch.fd = -1;
 	line->reopen_timer.due_ns = 0;
+	line->held_timer.due_ns = 0;
 }
 
-void line_attach(struct line *line, int fd, const struct fault_plan *plan, unsigned power_on)
+void line_attach(
+	struct line *line, struct line_end end, const struct fault_plan *plan, unsigned power_on)
 {
 	line_detach(line);
-	line->device_fd = fd;
+	line->device = end;
 	line->is_cut = false;
 	line->has_sent = false;
-	line->to_host.source_fd = fd;
+	line->to_host.source_fd = end.in_fd;
 	fault_stream_start(&line->to_host.fault, plan, power_on, 0);
 	fault_stream_start(&line->to_device.fault, plan, power_on, 1);
 	line_lane_watch(&line->to_host);
@@ -366,9 +452,7 @@ void line_detach(struct line *line)
 	lane->source_fd = -1;
 	lane->timer.due_ns = 0;
 	line->device_watch.fd = -1;
-	if (line->device_fd >= 0)
-		close(line->device_fd);
-	line->device_fd = -1;
+	line_close_end(&line->device);
 	line->device_baud = 0;
 	line->next_device_baud = 0;
 }

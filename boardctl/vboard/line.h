@@ -20,6 +20,11 @@
 #include "boardctl/vboard/loop.h"
 #include "boardctl/vboard/pty.h"
 
+/* What one side of a wire reads from and writes to; both may be one descriptor. */
+struct line_end {
+	int in_fd, out_fd;
+};
+
 struct line_counts {
 	uint64_t bytes;	  /* handed over, garbled ones included */
 	uint64_t garbled; /* by differing rates */
@@ -45,7 +50,7 @@ struct line_lane {
 struct line {
 	const char *name;
 	struct pty pty;
-	int device_fd; /* -1: no power */
+	struct line_end device; /* the line's end of the wires; -1: no power */
 	unsigned device_baud, host_baud;
 	unsigned next_device_baud;  /* 0: none waits */
 	unsigned next_device_bytes; /* at most so many bytes are still of the old rate */
@@ -56,16 +61,31 @@ struct line {
 	struct line_lane to_host, to_device;
 	struct loop_watch device_watch, master_watch, inotify_watch;
 	struct loop_timer reopen_timer;
-	/* Told every byte of the device before any damage; NULL: nobody. */
-	void (*tap)(void *context, uint8_t byte);
+	/* What the host's adapter does to bytes on their way to it; 0: nothing. */
+	unsigned adapter_latency_ms, adapter_chunk;
+	uint8_t held[FAULT_USB_CHUNK_MAX];
+	size_t held_count;
+	struct loop_timer held_timer;
+	/* Told every byte of both sides before any damage; NULL: nobody. */
+	void (*tap)(void *context, bool is_to_host, uint8_t byte);
 	void *tap_context;
 };
 
 /*
- * A pair of sockets for line_attach and the device, the smallest that the kernel has; both without
- * blocking, closed on exec. 0 or a negative errno.
+ * A pair of sockets for line_attach and the device, the smallest that the kernel has, so that the
+ * device waits for the line as for a real one; all without blocking, closed on exec. 0 or a
+ * negative errno.
  */
-int line_make_socket(int *line_end, int *device_end);
+int line_make_socket(struct line_end *line_end, struct line_end *device_end);
+
+/*
+ * The same of pipes that hold LINE_PIPE_BYTES: the device does not wait until they are full, so its
+ * time is its own, and only the host sees the line's pace.
+ */
+#define LINE_PIPE_BYTES (1 << 20)
+int line_make_pipes(struct line_end *line_end, struct line_end *device_end);
+
+void line_close_end(struct line_end *end);
 
 /*
  * Make the pty and the link to it, with no device yet. 0 or a negative errno; close in any case (a
@@ -75,16 +95,23 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 void line_close(struct line *line);
 
 /*
- * Power to the device at the end of fd, which the line closes at detach. Faults, if any, start
+ * Power to the device at the other end, which the line closes at detach. Faults, if any, start
  * anew for the given power-on. The device's rate is unknown (all garbage) until it is set.
  */
-void line_attach(struct line *line, int fd, const struct fault_plan *plan, unsigned power_on);
+void line_attach(
+	struct line *line, struct line_end end, const struct fault_plan *plan, unsigned power_on);
 
 /* Power off: what was on its way is lost. */
 void line_detach(struct line *line);
 
 /* A new rate of the device; it takes effect once the bytes that may precede it have left. */
 void line_set_device_baud(struct line *line, unsigned baud);
+
+/*
+ * The host's adapter keeps what it has received until there are chunk bytes of it (at most
+ * FAULT_USB_CHUNK_MAX), or latency_ms after the first of them.
+ */
+void line_set_adapter(struct line *line, unsigned latency_ms, unsigned chunk);
 
 /* The wires break until the next line_attach. */
 void line_cut(struct line *line);

@@ -107,9 +107,11 @@ static int main_open_log(struct vboard *vboard)
 		return EXIT_LAB;
 	}
 	log_init(vboard->log_fd);
-	log_event("vboard " SAMEBOARD_VERSION ", process %d, card %s, U-Boot %s, seed %llu",
+	log_event("vboard " SAMEBOARD_VERSION
+		  ", process %d, card %s, U-Boot %s, seed %llu, time %s",
 		(int)getpid(), vboard->options.card, vboard->options.uboot,
-		(unsigned long long)vboard->options.faults.seed);
+		(unsigned long long)vboard->options.faults.seed,
+		vboard->options.is_icount ? "icount" : "real");
 	return 0;
 }
 
@@ -195,6 +197,8 @@ static int main_open_board(struct vboard *vboard)
 		.bios = options->bios,
 		.card = options->card,
 		.memory_mb = options->memory_mb,
+		.is_icount = options->is_icount,
+		.seed = options->faults.seed,
 		.uart_hz = options->uart_hz,
 	};
 	result = main_make_tree(vboard);

@@ -50,12 +50,14 @@ static const char *const options_help[] = {
 	"",
 	"  --dir DIR      where the board's wires appear; made if missing",
 	"  --card FILE    the SD card, an image of a power of two in size",
-	"  --uboot FILE   U-Boot (default: $SAMEBOARD_UBOOT, then build/images/u-boot.bin)",
+	"  --uboot FILE   U-Boot (default: $SAMEBOARD_UBOOT, then build/images/u-boot.bin, or",
+	"                 u-boot-autoboot.bin with --time icount)",
 	"  --bios FILE    OpenSBI (default: the emulator's own)",
 	"  --memory MB    RAM (default: 512)",
 	"  --seed N       what the faults' random damage follows from (default: 1)",
 	"  --fault LIST   comma-separated faults, listed below",
-	"  --time real    the board's clock: real time",
+	"  --time TIME    the board's clock: real, or icount (executed instructions: runs",
+	"                 repeat; the board must need nothing from the host until it is done)",
 	"  --uart-clock HZ  clock of the UART: 3686400 (default) gives up to 230400 baud,",
 	"                 24000000 the rates of the real board, up to 1500000",
 	"  --help         this text",
@@ -139,9 +141,10 @@ static int options_take(struct options *options, int key, char *error, size_t si
 		options->memory_mb = (unsigned)number;
 		return 0;
 	case OPTIONS_TIME:
-		if (strcmp(optarg, "real") != 0)
+		options->is_icount = strcmp(optarg, "icount") == 0;
+		if (!options->is_icount && strcmp(optarg, "real") != 0)
 			return options_fail(
-				error, size, "--time %s: the only time is real", optarg);
+				error, size, "--time %s: the times are real and icount", optarg);
 		return 0;
 	case OPTIONS_UART_CLOCK:
 		if (options_parse_number(optarg, &number) < 0 || number < 1843200 ||
@@ -162,7 +165,7 @@ static int options_take(struct options *options, int key, char *error, size_t si
 }
 
 /* Beside the program when it is run from a build tree, plain or with sanitizers. */
-static bool options_find_uboot(char *path)
+static bool options_find_uboot(char *path, const char *file)
 {
 	static const char *const places[] = {"images", "../images", "../build/images"};
 	const char *named = getenv("SAMEBOARD_UBOOT");
@@ -171,7 +174,8 @@ static bool options_find_uboot(char *path)
 
 	if (named && *named)
 		return realpath(named, path) != NULL;
-	if (realpath("build/images/u-boot.bin", path))
+	snprintf(candidate, sizeof(candidate), "build/images/%s", file);
+	if (realpath(candidate, path))
 		return true;
 	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (length < 0)
@@ -179,7 +183,7 @@ static bool options_find_uboot(char *path)
 	self[length] = '\0';
 	*strrchr(self, '/') = '\0';
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(candidate, sizeof(candidate), "%s/%s/u-boot.bin", self, places[i]);
+		snprintf(candidate, sizeof(candidate), "%s/%s/%s", self, places[i], file);
 		if (realpath(candidate, path))
 			return true;
 	}
@@ -202,7 +206,9 @@ static int options_check(struct options *options, char *error, size_t size)
 		return options_fail(error, size,
 			"--card %s: its size must be a power of two, 1 MiB or more (truncate -s)",
 			options->card);
-	if (!options->uboot[0] && !options_find_uboot(options->uboot))
+	if (!options->uboot[0] &&
+		!options_find_uboot(
+			options->uboot, options->is_icount ? "u-boot-autoboot.bin" : "u-boot.bin"))
 		return options_fail(error, size,
 			"no U-Boot: give --uboot FILE or $SAMEBOARD_UBOOT, or run make images");
 	return 0;

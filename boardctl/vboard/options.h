@@ -6,6 +6,7 @@
 #define VBOARD_OPTIONS_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "boardctl/vboard/fault.h"
 
@@ -17,6 +18,7 @@ struct options {
 	char card[PATH_MAX];	/* absolute */
 	char uboot[PATH_MAX];
 	unsigned memory_mb;
+	bool is_icount;
 	unsigned uart_hz; /* the UART's clock */
 	struct fault_plan faults;
 };

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -138,7 +139,7 @@ static char *qemu_escape(const char *text)
 }
 
 static void qemu_list_arguments(struct qemu_arguments *arguments, const struct qemu *qemu,
-	int uart_fd, int monitor_fd, int trace_fd)
+	const struct line_end *uart, int monitor_fd, int trace_fd)
 {
 	const struct qemu_config *config = qemu->config;
 
@@ -150,6 +151,11 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 	qemu_add(arguments, "-m", "%uM", config->memory_mb);
 	qemu_add(arguments, "-bios", "%s", config->bios);
 	qemu_add(arguments, "-kernel", "%s", config->uboot);
+	if (config->is_icount) {
+		qemu_add(arguments, "-icount", "shift=0,sleep=off");
+		qemu_add(arguments, "-rtc", "base=2026-01-01T00:00:00,clock=vm");
+		qemu_add(arguments, "-seed", "%u", (unsigned)config->seed);
+	}
 	if (config->tree_fd >= 0)
 		qemu_add(arguments, "-dtb", "/dev/fd/%d", config->tree_fd);
 	qemu_add(arguments, "-device", "sdhci-pci");
@@ -161,7 +167,10 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 		qemu_add(arguments, "-drive", "if=none,id=slot");
 	qemu_add(arguments, "-device", "sd-card,drive=slot,id=card");
 	qemu_add(arguments, "-display", "none");
-	qemu_add(arguments, "-chardev", "socket,id=uart,fd=%d", uart_fd);
+	if (uart->in_fd == uart->out_fd)
+		qemu_add(arguments, "-chardev", "socket,id=uart,fd=%d", uart->in_fd);
+	else
+		qemu_add(arguments, "-chardev", "stdio,id=uart,signal=off");
 	qemu_add(arguments, "-serial", "chardev:uart");
 	qemu_add(arguments, "-monitor", "none");
 	qemu_add(arguments, "-chardev", "socket,id=qmp,fd=%d", monitor_fd);
@@ -170,11 +179,31 @@ static void qemu_list_arguments(struct qemu_arguments *arguments, const struct q
 	qemu_add(arguments, "-D", "/dev/fd/%d", trace_fd);
 }
 
-static void qemu_execute(
-	const struct qemu *qemu, int uart_fd, int monitor_fd, int trace_fd, pid_t parent)
+/*
+ * QEMU's main loop must not look at a guest that has just gone to sleep before its last
+ * instructions are counted: it would move time on by so much too far. So all threads stay on one
+ * processor, whichever, and as batch work none takes it from another that still has something to
+ * do: the main loop then sleeps before the guest goes on.
+ */
+static void qemu_keep_threads_apart(void)
+{
+	static const struct sched_param no_priority;
+	int cpu = sched_getcpu();
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu < 0 ? 0 : cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+		log_event("qemu: cannot stay on one processor: %s", strerror(errno));
+	if (sched_setscheduler(0, SCHED_BATCH, &no_priority) < 0)
+		log_event("qemu: cannot be batch work: %s", strerror(errno));
+}
+
+static void qemu_execute(const struct qemu *qemu, const struct line_end *uart, int monitor_fd,
+	int trace_fd, pid_t parent)
 {
 	struct qemu_arguments arguments;
-	int inherited[] = {uart_fd, monitor_fd, trace_fd, qemu->config->tree_fd};
+	int inherited[] = {uart->in_fd, uart->out_fd, monitor_fd, trace_fd, qemu->config->tree_fd};
 	int null_fd = open("/dev/null", O_RDWR);
 	sigset_t none;
 
@@ -189,7 +218,14 @@ static void qemu_execute(
 	dup2(null_fd, 0);
 	dup2(log_fd() >= 0 ? log_fd() : null_fd, 1);
 	dup2(1, 2);
-	qemu_list_arguments(&arguments, qemu, uart_fd, monitor_fd, trace_fd);
+	/* A pair of pipes is only taken as standard input and output. */
+	if (uart->in_fd != uart->out_fd) {
+		dup2(uart->in_fd, 0);
+		dup2(uart->out_fd, 1);
+	}
+	if (qemu->config->is_icount)
+		qemu_keep_threads_apart();
+	qemu_list_arguments(&arguments, qemu, uart, monitor_fd, trace_fd);
 	execvp(arguments.list[0], arguments.list);
 	dprintf(2, "cannot execute %s: %s\n", arguments.list[0], strerror(errno));
 	_exit(127);
@@ -249,7 +285,7 @@ static void qemu_close(struct qemu *qemu)
 	qemu->pid = 0;
 }
 
-int qemu_start(struct qemu *qemu, int uart_fd, bool with_card)
+int qemu_start(struct qemu *qemu, struct line_end *uart, bool with_card)
 {
 	int monitor[2] = {-1, -1}, trace[2] = {-1, -1};
 	pid_t parent = getpid(), pid;
@@ -264,7 +300,7 @@ int qemu_start(struct qemu *qemu, int uart_fd, bool with_card)
 	}
 	pid = fork();
 	if (pid == 0)
-		qemu_execute(qemu, uart_fd, monitor[1], trace[1], parent);
+		qemu_execute(qemu, uart, monitor[1], trace[1], parent);
 	if (pid < 0) {
 		result = -errno;
 		goto out;
@@ -281,7 +317,7 @@ out:
 		if (trace[i] >= 0)
 			close(trace[i]);
 	}
-	close(uart_fd);
+	line_close_end(uart);
 	return result;
 }
 

@@ -10,8 +10,10 @@
 #define VBOARD_QEMU_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
+#include "boardctl/vboard/line.h"
 #include "boardctl/vboard/loop.h"
 
 /* The UART's clock in the virt board's own device tree. */
@@ -22,6 +24,8 @@ struct qemu_config {
 	const char *program; /* "qemu-system-riscv64" */
 	const char *uboot, *bios, *card;
 	unsigned memory_mb;
+	bool is_icount; /* guest time is a function of executed instructions, and of the seed */
+	uint64_t seed;
 	unsigned uart_hz;
 	int tree_fd; /* a device tree with that clock; -1: the emulator's own */
 };
@@ -45,10 +49,10 @@ struct qemu {
 void qemu_init(struct qemu *qemu, struct loop *loop, const struct qemu_config *config);
 
 /*
- * Start with or without the card, the UART at uart_fd (the parent's copy is closed in any case).
+ * Start with or without the card, the UART at that end (the parent's copy is closed in any case).
  * 0 or a negative errno; a program that cannot be executed shows as an early end.
  */
-int qemu_start(struct qemu *qemu, int uart_fd, bool with_card);
+int qemu_start(struct qemu *qemu, struct line_end *uart, bool with_card);
 
 /* SIGKILL and reap; nothing happens when it does not run. */
 void qemu_kill(struct qemu *qemu);

@@ -86,7 +86,8 @@ static void relay_ready(void *context, short revents)
 
 int relay_open(struct relay *relay, struct loop *loop, const char *link)
 {
-	int line_end, result;
+	struct line_end line_end, device_end;
+	int result;
 
 	relay->device_fd = -1;
 	relay->frame_used = 0;
@@ -94,9 +95,10 @@ int relay_open(struct relay *relay, struct loop *loop, const char *link)
 	result = line_open(&relay->line, loop, "relay", link);
 	if (result < 0)
 		return result;
-	result = line_make_socket(&line_end, &relay->device_fd);
+	result = line_make_socket(&line_end, &device_end);
 	if (result < 0)
 		return result;
+	relay->device_fd = device_end.in_fd;
 	line_attach(&relay->line, line_end, &relay_no_faults, 0);
 	line_set_device_baud(&relay->line, RELAY_BAUD);
 	relay->watch = (struct loop_watch){relay->device_fd, POLLIN, relay_ready, relay};

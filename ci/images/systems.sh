@@ -82,9 +82,17 @@ linux_system() {
 
 # baremetal_system DIR NAME VARIANT: one of the bare-metal images.
 baremetal_system() {
-	local dir=$1 name=$2 stem=$build/baremetal/$3 producer version tick_us body
+	local dir=$1 name=$2 stem=$build/baremetal/$3 producer version tick_us plan body
 
-	card_make "$dir/$name.img" 16 "/baremetal.bin=$stem.bin"
+	# What it prints on the way tells a host that types nothing which payload runs.
+	script_make "$dir/boot.scr" \
+		'load mmc 0:1 ${kernel_addr_r} /baremetal.bin && crc32 ${kernel_addr_r} ${filesize}' \
+		'load mmc 0:1 ${ramdisk_addr_r} /plan' \
+		'booti ${kernel_addr_r} ${ramdisk_addr_r}:${filesize} ${fdtcontroladdr}'
+	plan_make "$dir/plan"
+	card_make "$dir/$name.img" 16 "/baremetal.bin=$stem.bin" "/boot.scr=$dir/boot.scr" \
+		"/plan=$dir/plan"
+	plan=$(plan_find "$dir/$name.img" "$dir/plan")
 	producer=$(elf_producer "$stem.elf" agents/baremetal/main.c)
 	version=$(riscv64-linux-gnu-strings -a "$stem.bin" |
 		sed -n 's/^sameboard bare metal \([0-9][^ ]*\) on.*/\1/p' | sed -n 1p)
@@ -102,6 +110,7 @@ baremetal_system() {
 		printf '  "boot": %s,\n' "$(manifest_list \
 			'load mmc 0:1 ${kernel_addr_r} /baremetal.bin' \
 			'booti ${kernel_addr_r} - ${fdtcontroladdr}')"
+		printf '  "plan": {"offset": %s, "size": %s},\n' "$plan" "$plan_size"
 		printf '  "first_banner": "sameboard bare metal",\n'
 		printf '  "protection": "S-flat",\n'
 		printf '  "address_space": "single, MMU off",\n'

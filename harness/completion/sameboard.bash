@@ -42,7 +42,7 @@ _sameboard_value() {
 	--images) _sameboard_files -d ;;
 	--board) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	--os) _sameboard_names "${SAMEBOARD_IMAGES:-build/images}" ;;
-	--job | --run) _sameboard_words LAST ;;
+	--job | --run | --baseline) _sameboard_words LAST ;;
 	esac
 }
 
@@ -54,7 +54,7 @@ _sameboard_argument() {
 			"${program%/*}/../share/sameboard/suites"
 		;;
 	show:1 | compare:*) _sameboard_words LAST ;;
-	power:1 | sd:1 | boards:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
+	power:1 | sd:1 | boards:1 | doctor:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	power:2) _sameboard_words 'on off cycle status' ;;
 	sd:2) _sameboard_words 'host dut off status write' ;;
 	wire:1) _sameboard_words decode ;;

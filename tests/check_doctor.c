@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sameboard doctor on boards whose wires hold, and on ones where one does not. */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lab_rig.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The last check that was made, and how it ended. */
+static const struct {
+	const char *faults;
+	int exit_code;
+	const char *check, *verdict, *evidence;
+} rows[] = {
+	{NULL, 0, "line", "ok", "all 256 values"},
+	{"usb-latency=16,chunk=62", 0, "latency", "warning", "the lab file allows 1 ms"},
+	{"stuck-relay", 3, "power", "fail", "says nothing"},
+	{"stuck-relay=on", 3, "power", "fail", "still talks"},
+	{"no-card=host", 3, "mux", "fail", "does not appear"},
+	{"hang=uboot", 3, "loader", "fail", "prompt"},
+};
+
+static const cJSON *find_check(const cJSON *json, const char *id)
+{
+	const cJSON *check;
+
+	cJSON_ArrayForEach(check, cJSON_GetObjectItem(json, "checks"))
+	{
+		if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(check, "check")), id) == 0)
+			return check;
+	}
+	ck_abort_msg("no check \"%s\"", id);
+	return NULL;
+}
+
+static void expect_check(struct lab_rig *rig, const char *id, const char *verdict,
+	const char *evidence, bool has_advice)
+{
+	cJSON *json = lab_rig_json(rig);
+	const cJSON *check = find_check(json, id);
+	const char *seen = cJSON_GetStringValue(cJSON_GetObjectItem(check, "evidence"));
+
+	ck_assert_msg(
+		strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(check, "verdict")), verdict) == 0,
+		"%s: %s", id, seen);
+	ck_assert_msg(strstr(seen, evidence) != NULL, "%s: %s", id, seen);
+	if (has_advice)
+		ck_assert_uint_gt(
+			strlen(cJSON_GetStringValue(cJSON_GetObjectItem(check, "advice"))), 10);
+	cJSON_Delete(json);
+}
+
+START_TEST(test_each_broken_wire_is_told_from_the_others)
+{
+	struct lab_rig rigs[COUNT(rows)];
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		lab_rig_start(&rigs[i], rows[i].faults, 64);
+		lab_rig_begin(&rigs[i], (const char *[]){"doctor", "vpanel", "--json", NULL});
+	}
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int exit_code = lab_rig_end(&rigs[i]);
+
+		ck_assert_msg(exit_code == rows[i].exit_code, "%s ended with %d: %s%s",
+			rows[i].faults ? rows[i].faults : "no fault", exit_code, rigs[i].out,
+			rigs[i].err);
+		expect_check(&rigs[i], rows[i].check, rows[i].verdict, rows[i].evidence,
+			rows[i].exit_code != 0);
+		/* A relay that never opens cannot be helped. */
+		if (!rows[i].faults || strcmp(rows[i].faults, "stuck-relay=on") != 0)
+			ck_assert(!lab_rig_has_power(&rigs[i]));
+		lab_rig_stop(&rigs[i]);
+	}
+}
+END_TEST
+
+START_TEST(test_who_holds_a_port_is_named_and_nothing_moves)
+{
+	struct lab_rig rig;
+	char name[32];
+	int port;
+
+	lab_rig_start(&rig, NULL, 16);
+	port = open(scratch_path(&rig.scratch, "board/uart"), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	ck_assert_int_ge(port, 0);
+	ck_assert_int_eq(
+		lab_rig_run(&rig, (const char *[]){"doctor", "vpanel", "--json", NULL}), 3);
+	snprintf(name, sizeof(name), "(pid %d)", (int)getpid());
+	expect_check(&rig, "console-port", "fail", name, true);
+	expect_check(&rig, "console-port", "fail", "check_doctor", true);
+	expect_check(&rig, "relay-port", "ok", "nobody", false);
+	close(port);
+	ck_assert(!lab_rig_has_power(&rig));
+	ck_assert_int_eq(lab_rig_run(&rig, (const char *[]){"doctor", "panel9", NULL}), 2);
+	lab_rig_stop(&rig);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("doctor");
+	TCase *tcase = tcase_create("doctor");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(tcase, test_who_holds_a_port_is_named_and_nothing_moves);
+	tcase_add_test(tcase, test_each_broken_wire_is_told_from_the_others);
+	tcase_set_timeout(tcase, 300);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
