@@ -314,6 +314,8 @@ size: agents
 		awk '{ print } $$6 == "(TOTALS)" { text = $$1 } \
 		END { printf "protocol/ at -Os: %d of 6144 bytes of text\n", text; exit text > 6144 }'
 
+formatted = $(shell find protocol agents boardctl db harness tests -name '*.[ch]')
+
 ## format: run clang-format over the sources
 format:
 	$(Q)clang-format -i $(formatted)
