@@ -43,7 +43,7 @@ static void pull_and_check(void)
 	uint8_t *bytes;
 
 	PEER_OK(peer_rig_pull(&latency, &bytes));
-	peer_rig_check_values(bytes, latency.count, SEED);
+	peer_rig_check_values(&latency, bytes, SEED);
 	free(bytes);
 }
 
@@ -286,7 +286,7 @@ START_TEST(a_pull_cut_while_raised_goes_on_at_the_consoles_rate)
 	PEER_OK(peer_lower(&peer_rig.peer));
 	check_at_console_rate();
 	PEER_OK(peer_pull(&peer_rig.peer, &transfer));
-	peer_rig_check_values(bytes, N, SEED);
+	peer_rig_check_values(&latency, bytes, SEED);
 	free(bytes);
 	peer_rig_close();
 }

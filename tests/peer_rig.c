@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/peer_rig.h"
 
+#include "harness/decode.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,12 +138,13 @@ void peer_rig_find(const struct peer_window *window, const char *name, struct se
 	ck_assert_msg(is_found, "no series %s", name);
 }
 
-void peer_rig_check_values(const uint8_t *bytes, uint32_t n, uint32_t seed)
+void peer_rig_check_values(const struct series_entry *entry, const uint8_t *bytes, uint32_t seed)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		int32_t value;
+	char error[160];
+	void *values;
 
-		memcpy(&value, bytes + 4 * (size_t)i, 4);
-		ck_assert_int_eq(value, wire_agent_value(seed, i));
-	}
+	ck_assert_msg(decode_series(entry, bytes, &values, error, sizeof(error)) == 0, "%s", error);
+	for (uint32_t i = 0; i < entry->count; i++)
+		ck_assert_int_eq(((const int32_t *)values)[i], wire_agent_value(seed, i));
+	free(values);
 }

@@ -51,8 +51,8 @@ void peer_rig_measure_agent(uint32_t n, uint32_t seed, struct peer_window *windo
 /* The entry of a series of window 7. */
 void peer_rig_find(const struct peer_window *window, const char *name, struct series_entry *entry);
 
-/* Whether those are the n seeded values of the real agent. */
-void peer_rig_check_values(const uint8_t *bytes, uint32_t n, uint32_t seed);
+/* Whether those are the seeded values of the real agent, coded or not. */
+void peer_rig_check_values(const struct series_entry *entry, const uint8_t *bytes, uint32_t seed);
 
 /* Of the line. */
 uint64_t peer_rig_now_ms(void);

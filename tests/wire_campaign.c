@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/wire_campaign.h"
 
+#include "harness/decode.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,21 +164,22 @@ static int pull(struct session *session, const struct series_entry *entry, uint8
 static bool is_same(
 	const struct session *session, const struct series_entry *entry, const uint8_t *bytes)
 {
+	char error[160];
+	void *values;
+	bool is_equal;
+
 	if (strcmp(entry->name, "latency") != 0)
 		return true;
-	if (entry->count != session->n || entry->bytes != session->n * 4)
+	if (entry->count != session->n ||
+		decode_series(entry, bytes, &values, error, sizeof(error)) != 0)
 		return false;
-	for (uint32_t i = 0; i < session->n; i++) {
-		int32_t value;
-
-		memcpy(&value, bytes + 4 * (size_t)i, 4);
-		if (value != wire_agent_value(session->seed, i))
-			return false;
-	}
-	return true;
+	is_equal = true;
+	for (uint32_t i = 0; i < session->n; i++)
+		is_equal &= ((const int32_t *)values)[i] == wire_agent_value(session->seed, i);
+	free(values);
+	return is_equal;
 }
 
-/* 0, an error, or 1 when other data came as good. */
 static int pull_all(struct session *session, const struct series_entry *entries, size_t count)
 {
 	bool is_seen = false;
