@@ -45,8 +45,8 @@ int power_open(struct power **out, const struct power_config *config)
 	/* The link has its own copies; the caller's strings may go. */
 	power->config.port = (struct link_config){.driver = NULL};
 	if (ret)
-		return fail_format(power->error, sizeof(power->error), ret, "%s",
-			link_error(power->port));
+		return fail_format(
+			power->error, sizeof(power->error), ret, "%s", link_error(power->port));
 	return power->config.silent ? 0 : driver->prove(power);
 }
 

@@ -65,8 +65,8 @@ static int read_answer(struct power *power, bool *on)
 			link_read(power->port, answer + used, sizeof(answer) - 1 - used, left_ms);
 
 		if (got < 0)
-			return fail_format(power->error, sizeof(power->error), (int)got,
-				"%s", link_error(power->port));
+			return fail_format(power->error, sizeof(power->error), (int)got, "%s",
+				link_error(power->port));
 		/* A zero byte would hide what comes behind it. */
 		for (ssize_t i = 0; i < got; i++)
 			if (!answer[used + (size_t)i])
@@ -89,8 +89,8 @@ static int lcus_send(struct power *power, const unsigned char *bytes, size_t siz
 	int ret = link_write(power->port, bytes, size);
 
 	if (ret)
-		return fail_format(power->error, sizeof(power->error), ret, "%s",
-			link_error(power->port));
+		return fail_format(
+			power->error, sizeof(power->error), ret, "%s", link_error(power->port));
 	return 0;
 }
 
@@ -101,8 +101,8 @@ static int lcus_get(struct power *power, bool *on)
 	int ret = link_flush(power->port);
 
 	if (ret)
-		return fail_format(power->error, sizeof(power->error), ret, "%s",
-			link_error(power->port));
+		return fail_format(
+			power->error, sizeof(power->error), ret, "%s", link_error(power->port));
 	ret = lcus_send(power, query, sizeof(query));
 	if (!ret)
 		ret = read_answer(power, on);

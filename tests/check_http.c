@@ -241,8 +241,8 @@ START_TEST(garbage_in_any_shape_does_no_harm)
 	static const char *const seeds[] = {
 		"GET /v1/queue HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 5\r\n\r\n",
 		"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 18\r\n\r\n{\"suite\":\"smoke\"}\n",
-		"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":"
-		"\r\n0\r\n\r\n",
+		("POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+		 "5\r\n{\"a\":\r\n0\r\n\r\n"),
 		"DELETE /v1/jobs/1 HTTP/1.1\r\nHost: x\r\n\r\n",
 	};
 	const char *seconds = getenv("SAMEBOARD_FUZZ_S"); /* longer than in `make check` */
