@@ -46,7 +46,8 @@ const char *loader_error(const struct loader *loader);
 /*
  * Wait for the loader's banner (nothing is sent before it), stop autoboot,
  * and prove the prompt by a nonce in a command's output. timeout_ms from now.
- * Call right after power-on, after watcher_restart().
+ * Call right after power-on, after watcher_restart(). One beginning again before
+ * the loader's banner is taken for contacts that bounce.
  */
 int loader_wait_prompt(struct loader *loader, unsigned timeout_ms);
 

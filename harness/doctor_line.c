@@ -14,6 +14,8 @@
 #define COMMAND_MS	120000
 #define PINGS		64u /* eight values each: every value of a byte twice */
 #define PATIENCE_MS	300 /* a busy board is no broken wire */
+#define RATE_MS		120000
+#define RATES_SHOWN_MAX 5 /* the fastest */
 #define NONCE		0x0d0c7041u
 #define LATENCY_GOOD_US 5000u
 
@@ -105,6 +107,13 @@ static int write_link(void *context, const uint8_t *bytes, size_t size)
 	return link_write(line->board->console, bytes, size);
 }
 
+static int set_baud(void *context, uint32_t baud)
+{
+	struct line *line = context;
+
+	return link_set_baud(line->board->console, baud);
+}
+
 static uint64_t now_us(void *context)
 {
 	(void)context;
@@ -125,8 +134,11 @@ static int start_system(struct line *line)
 static bool check_agent(struct line *line)
 {
 	const struct lab_board *config = line->board->config;
-	struct peer_link link = {
-		.context = line, .read = read_link, .write = write_link, .now_us = now_us};
+	struct peer_link link = {.context = line,
+		.read = read_link,
+		.write = write_link,
+		.now_us = now_us,
+		.set_baud = set_baud};
 	struct peer_config peer = {
 		.baud = line->manifest->uart.baud, .latency_ms = PATIENCE_MS + config->latency_ms};
 	int timeout_ms = (int)line->manifest->start_timeout_s * 1000;
@@ -206,7 +218,7 @@ static void check_latency(struct line *line, uint64_t *us, size_t count)
 			: "");
 }
 
-static void check_values(struct line *line)
+static bool check_values(struct line *line)
 {
 	uint64_t us[PINGS];
 	struct peer_statistics statistics;
@@ -214,10 +226,9 @@ static void check_values(struct line *line)
 
 	for (unsigned i = 0; i < PINGS; i++) {
 		if (measure_echo(line, cookie_of(i), &us[i]) != 0) {
-			fail(line, "line", peer_error(&line->peer),
+			return fail(line, "line", peer_error(&line->peer),
 				"a value of a byte does not get through: 8N1 without flow control "
 				"(XON/XOFF), the same rate at both ends, a common ground?");
-			return;
 		}
 	}
 	peer_get_statistics(&line->peer, &statistics);
@@ -233,6 +244,54 @@ static void check_values(struct line *line)
 		damaged || statistics.retries ? "noise on the line: shorter wires, a common ground"
 					      : "");
 	check_latency(line, us, PINGS);
+	return true;
+}
+
+/* A faster rate: 64 KiB of every value and PINGs of full length without one damaged byte. */
+static bool prove_rate(struct line *line, uint32_t baud)
+{
+	int rc;
+
+	line->deadline_ms = monotonic_get_ms() + RATE_MS;
+	rc = peer_raise(&line->peer, baud);
+	if (rc == 0)
+		rc = peer_prove_rate(&line->peer);
+	if (rc == 0)
+		doctor_tell(line->doctor,
+			doctor_add(line->doctor, "rate", DOCTOR_VERDICT_OK,
+				"%u baud carries 64 KiB of all values without damage", baud),
+			"");
+	else
+		doctor_tell(line->doctor,
+			doctor_add(line->doctor, "rate", DOCTOR_VERDICT_WARNING,
+				"%u baud does not work: %s", baud, peer_error(&line->peer)),
+			"runs will not use it; \"max_baud\" can be lowered");
+	return peer_lower(&line->peer) == 0;
+}
+
+/* What the lab file lets pulls be raised to. */
+static void check_rates(struct line *line)
+{
+	uint32_t max_baud = line->board->config->max_baud, list[PEER_RATES_MAX];
+	struct message_bauded rates;
+	size_t count;
+
+	if (max_baud == 0)
+		return;
+	if (peer_query_rates(&line->peer, &rates) != 0) {
+		doctor_tell(line->doctor,
+			doctor_add(line->doctor, "rate", DOCTOR_VERDICT_SKIPPED,
+				"the agent has one rate: %s", peer_error(&line->peer)),
+			"");
+		return;
+	}
+	count = peer_list_rates(&rates, max_baud, list);
+	for (size_t i = 0; i < count && i < RATES_SHOWN_MAX; i++)
+		if (!prove_rate(line, list[i])) {
+			fail(line, "rate", "the session was lost with the rate",
+				"\"max_baud\" can be lowered");
+			return;
+		}
 }
 
 void doctor_check_line(struct doctor *doctor, struct board *board, const struct manifest *manifest)
@@ -254,8 +313,8 @@ void doctor_check_line(struct doctor *doctor, struct board *board, const struct 
 				doctor_add(doctor, "line", DOCTOR_VERDICT_SKIPPED,
 					"there is no image with an agent to answer"),
 				"name the folder of images by --images");
-		else if (check_agent(&line))
-			check_values(&line);
+		else if (check_agent(&line) && check_values(&line))
+			check_rates(&line);
 	}
 	loader_free(line.loader);
 	link_set_guard(board->console, NULL);

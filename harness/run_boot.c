@@ -10,8 +10,9 @@
 #include "harness/run_internal.h"
 #include "harness/stop.h"
 
-#define LOADER_PROMPT_MS 45000
-#define PAYLOAD_LOAD_MS	 120000
+#define LOADER_PROMPT_MS  45000
+#define PAYLOAD_LOAD_MS	  120000
+#define ICOUNT_LATENCY_MS 2000
 
 /* ------------------------------------------------------------------- card */
 
@@ -311,6 +312,10 @@ void run_init_peer(struct run *run, uint32_t baud)
 	struct peer_events events = {.context = run, .text = see_text};
 	struct peer_config config = {
 		.baud = baud, .latency_ms = 50 + run->request->board->config->latency_ms};
+
+	/* Where time follows from instructions, an idle emulator is late for the host's bytes. */
+	if (run_is_icount(run))
+		config.latency_ms += ICOUNT_LATENCY_MS;
 
 	peer_init(&run->peer, &link, &events, &config);
 }

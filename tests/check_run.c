@@ -231,8 +231,7 @@ START_TEST(test_an_adapter_that_holds_bytes_back_costs_no_sample)
 	struct lab_rig rig;
 
 	lab_rig_start(&rig, "usb-latency=16,chunk=62", 64);
-	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", "demo", NULL}) == 0, "%s%s",
-		rig.out, rig.err);
+	lab_rig_expect(&rig, 0, (const char *[]){"run", "demo", NULL});
 	ck_assert(!lab_rig_has_power(&rig));
 	lab_rig_stop(&rig);
 }
@@ -248,8 +247,7 @@ START_TEST(test_a_serial_port_is_driven_like_a_pty)
 	lab_rig_start(&rig, "bounce", 64);
 	lab_rig_use_serial(&rig);
 	suite = lab_rig_write_suite(&rig, "\"baremetal\"", WAKE, 1);
-	ck_assert_msg(lab_rig_run(&rig, (const char *[]){"run", suite, NULL}) == 0, "%s%s", rig.out,
-		rig.err);
+	lab_rig_expect(&rig, 0, (const char *[]){"run", suite, NULL});
 	ck_assert(!lab_rig_has_power(&rig));
 	show = lab_rig_show(&rig);
 	ck_assert_str_eq(text_of(show, "verdict"), "pass");

@@ -84,11 +84,14 @@ linux_system() {
 baremetal_system() {
 	local dir=$1 name=$2 stem=$build/baremetal/$3 producer version tick_us plan body
 
-	# What it prints on the way tells a host that types nothing which payload runs.
+	# Without a plan the prompt comes, as on a card without a script.  What it
+	# prints tells a host that types nothing which payload runs.
 	script_make "$dir/boot.scr" \
+		'load mmc 0:1 ${ramdisk_addr_r} /plan; setenv plan_size ${filesize}' \
+		'if itest.b *${ramdisk_addr_r} == 0; then' \
 		'load mmc 0:1 ${kernel_addr_r} /baremetal.bin && crc32 ${kernel_addr_r} ${filesize}' \
-		'load mmc 0:1 ${ramdisk_addr_r} /plan' \
-		'booti ${kernel_addr_r} ${ramdisk_addr_r}:${filesize} ${fdtcontroladdr}'
+		'booti ${kernel_addr_r} ${ramdisk_addr_r}:${plan_size} ${fdtcontroladdr}' \
+		'fi'
 	plan_make "$dir/plan"
 	card_make "$dir/$name.img" 16 "/baremetal.bin=$stem.bin" "/boot.scr=$dir/boot.scr" \
 		"/plan=$dir/plan"
