@@ -481,7 +481,7 @@ START_TEST(test_a_full_disk_ends_the_run_and_keeps_what_is_committed)
 
 	lab_rig_start(&rig, NULL, 64);
 	snprintf(small, sizeof(small), "%s", scratch_path(&rig.scratch, "small"));
-	snprintf(command, sizeof(command), "mkdir %s && mount -t tmpfs -o size=400k none %s", small,
+	snprintf(command, sizeof(command), "mkdir %s && mount -t tmpfs -o size=700k none %s", small,
 		small);
 	if (unshare(CLONE_NEWNS) != 0 || system(command) != 0) {
 		lab_rig_stop(&rig);
