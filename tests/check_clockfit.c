@@ -127,6 +127,20 @@ START_TEST(test_the_host_sees_the_counters_rate_within_its_uncertainty)
 }
 END_TEST
 
+START_TEST(test_a_line_faster_than_its_rate_leaves_the_round_trips)
+{
+	struct clockfit_exchange first = exchange_at(1e6, 2000, 300);
+	struct clockfit_exchange last = exchange_at(31e6, 2000, 300);
+	struct clockfit_host host;
+
+	/* The line would have taken longer than the whole round trip. */
+	first.out_us = first.back_us = last.out_us = last.back_us = 1500;
+	ck_assert_int_eq(clockfit_host(&first, 1, &last, 1, 10000000, &host), 0);
+	ck_assert_double_le(fabs(host.ppm - 300), host.uncertainty);
+	ck_assert_double_eq_tol(host.uncertainty, 67, 2);
+}
+END_TEST
+
 START_TEST(test_exchanges_that_do_not_follow_each_other_are_refused)
 {
 	struct clockfit_exchange a = exchange_at(1e6, 1000, 0), b = exchange_at(9e6, 1000, 0);
@@ -152,6 +166,7 @@ int main(void)
 	tcase_add_test(tcase, test_another_error_is_not_called_one_count_per_tick);
 	tcase_add_test(tcase, test_readings_that_make_no_line_are_refused);
 	tcase_add_test(tcase, test_the_host_sees_the_counters_rate_within_its_uncertainty);
+	tcase_add_test(tcase, test_a_line_faster_than_its_rate_leaves_the_round_trips);
 	tcase_add_test(tcase, test_exchanges_that_do_not_follow_each_other_are_refused);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
