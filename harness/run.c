@@ -356,6 +356,7 @@ void run_execute(const struct run_request *request, struct run_result *result)
 	}
 	run_console_fini(&run);
 	card_plan_remove(&run.card_plan);
+	loader_free(run.loader);
 	gate_set_free(&run.gates);
 	free(run.catalogue);
 	free(run.sleep_lateness);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "boardctl/loader.h"
 #include "boardctl/monotonic.h"
 #include "harness/log.h"
 #include "harness/run_internal.h"
@@ -121,7 +120,7 @@ int run_step_power(struct run *run)
 
 /* ----------------------------------------------------------------- loader */
 
-static int fail_loader(struct run *run, struct loader *loader, int error, const char *doing)
+static int fail_loader(struct run *run, int error, const char *doing)
 {
 	if (error == -ECANCELED)
 		return run_fail(run, VERDICT_INTERRUPTED, error, "stopped by signal %d while %s",
@@ -130,49 +129,42 @@ static int fail_loader(struct run *run, struct loader *loader, int error, const 
 		return run_fail(run, VERDICT_LAB_FAILURE, error,
 			"no first banner after power-on: is the relay in the board's supply, the "
 			"console wired and at this rate, the card in? (%s)",
-			loader_error(loader));
-	return run_fail(run, VERDICT_LAB_FAILURE, error, "%s: %s", doing, loader_error(loader));
+			loader_error(run->loader));
+	return run_fail(
+		run, VERDICT_LAB_FAILURE, error, "%s: %s", doing, loader_error(run->loader));
 }
 
 int run_step_loader(struct run *run)
 {
 	struct board *board = run->request->board;
-	struct loader *loader = NULL;
 	int rc;
 
 	/* Where the card carries the plan, the loader starts it by itself. */
 	if (run_is_icount(run))
 		return 0;
-	rc = loader_new(&loader, board->console, &run->watcher, &board->config->loader);
-	if (rc != 0) {
-		loader_free(loader);
-		return run_fail(run, VERDICT_LAB_FAILURE, rc, "loader: %s",
-			loader ? loader_error(loader) : strerror(-rc));
-	}
-	rc = loader_wait_prompt(loader, LOADER_PROMPT_MS);
+	rc = loader_new(&run->loader, board->console, &run->watcher, &board->config->loader);
+	if (rc == 0)
+		rc = loader_wait_prompt(run->loader, LOADER_PROMPT_MS);
 	if (rc != 0)
-		fail_loader(run, loader, rc, "waiting for the loader's prompt");
-	else
-		log_progress("%s: loader's prompt after %.1f s", run->request->manifest->system,
-			run_uptime_s(run));
-	loader_free(loader);
-	return rc;
+		return fail_loader(run, rc, "waiting for the loader's prompt");
+	log_progress("%s: loader's prompt after %.1f s", run->request->manifest->system,
+		run_uptime_s(run));
+	return 0;
 }
 
 /* Sum a payload in the board's memory. 0, or negative: the dialogue broke. */
-static int check_payload(
-	struct run *run, struct loader *loader, const struct manifest_payload *payload)
+static int check_payload(struct run *run, const struct manifest_payload *payload)
 {
-	int rc = loader_check_crc32(loader, payload->address, payload->size, payload->crc32);
+	int rc = loader_check_crc32(run->loader, payload->address, payload->size, payload->crc32);
 
 	if (rc != 0 && rc != -EBADMSG)
-		return fail_loader(run, loader, rc, payload->file);
+		return fail_loader(run, rc, payload->file);
 	if (rc == 0) {
 		run->evidence.payloads_matched++;
 	} else if (!run->evidence.payload_note) {
 		snprintf(run->payload_note, sizeof(run->payload_note),
 			"%s in memory is not what the manifest says: %s", payload->file,
-			loader_error(loader));
+			loader_error(run->loader));
 		run->evidence.payload_note = run->payload_note;
 	}
 	return 0;
@@ -198,43 +190,45 @@ static const struct manifest_payload *payload_of(
 	return best;
 }
 
+static int hand_over(struct run *run)
+{
+	const struct manifest *manifest = run->request->manifest;
+	const char *command = manifest->boot[manifest->boot_count - 1];
+	int rc;
+
+	/* What the loader's dialogue tried and repeated is no verdict. */
+	watcher_clear_verdict(&run->watcher);
+	rc = loader_boot(run->loader, command);
+	if (rc != 0)
+		return fail_loader(run, rc, command);
+	run->is_handed_over = true;
+	log_progress("%s: handed over after %.1f s, %u of %u payloads as written", manifest->system,
+		run_uptime_s(run), run->evidence.payloads_matched, run->evidence.payloads);
+	return 0;
+}
+
 int run_step_payloads(struct run *run)
 {
 	const struct manifest *manifest = run->request->manifest;
-	struct board *board = run->request->board;
-	struct loader *loader = NULL;
-	int rc;
+	int rc = 0;
 
 	run->evidence.payloads = (unsigned)manifest->payload_count;
 	if (run_is_icount(run))
 		return 0;
-	rc = loader_new(&loader, board->console, &run->watcher, &board->config->loader);
 	for (size_t i = 0; rc == 0 && i + 1 < manifest->boot_count; i++) {
 		const struct manifest_payload *payload = payload_of(manifest, manifest->boot[i]);
 
-		rc = loader_run(loader, manifest->boot[i], NULL, 0, PAYLOAD_LOAD_MS);
+		rc = loader_run(run->loader, manifest->boot[i], NULL, 0, PAYLOAD_LOAD_MS);
 		if (rc != 0)
-			fail_loader(run, loader, rc, manifest->boot[i]);
+			fail_loader(run, rc, manifest->boot[i]);
 		else if (payload)
-			rc = check_payload(run, loader, payload);
+			rc = check_payload(run, payload);
 	}
-	if (rc == 0 && run->evidence.payload_note) {
-		rc = -EILSEQ; /* another system than the one named is not started */
-	} else if (rc == 0) {
-		/* What the loader's dialogue tried and repeated is no verdict. */
-		watcher_clear_verdict(&run->watcher);
-		rc = loader_boot(loader, manifest->boot[manifest->boot_count - 1]);
-		if (rc != 0)
-			fail_loader(run, loader, rc, manifest->boot[manifest->boot_count - 1]);
-	}
-	loader_free(loader);
-	if (rc == 0) {
-		run->is_handed_over = true;
-		log_progress("%s: handed over after %.1f s, %u of %u payloads as written",
-			manifest->system, run_uptime_s(run), run->evidence.payloads_matched,
-			run->evidence.payloads);
-	}
-	return rc;
+	if (rc != 0)
+		return rc;
+	if (run->evidence.payload_note)
+		return -EILSEQ; /* another system than the one named is not started */
+	return hand_over(run);
 }
 
 /* ------------------------------------------------------------------ hello */

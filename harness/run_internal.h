@@ -3,6 +3,7 @@
 #ifndef SAMEBOARD_HARNESS_RUN_INTERNAL_H
 #define SAMEBOARD_HARNESS_RUN_INTERNAL_H
 
+#include "boardctl/loader.h"
 #include "boardctl/watcher.h"
 #include "harness/card_plan.h"
 #include "harness/gates.h"
@@ -45,7 +46,8 @@ struct run {
 	uint64_t answered_ms; /* monotonic, of the last answer in the session */
 	struct run_console console;
 	struct watcher watcher;
-	bool is_handed_over; /* the loader has started the system: the guard watches */
+	struct loader *loader; /* from its prompt on; knows what the prompt can do */
+	bool is_handed_over;   /* the loader has started the system: the guard watches */
 	struct peer peer;
 	struct card_plan card_plan;
 	uint32_t session;

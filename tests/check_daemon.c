@@ -8,24 +8,9 @@
 #include <unistd.h>
 
 #include "tests/daemon_rig.h"
+#include "tests/json_fields.h"
 
 #define QUICK "{ \"bench\": \"clock.audit\", \"duration_ms\": 12000 }"
-
-static const char *text_of(const cJSON *json, const char *key)
-{
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(json, key));
-
-	ck_assert_msg(text != NULL, "no text \"%s\"", key);
-	return text;
-}
-
-static int number_of(const cJSON *json, const char *key)
-{
-	const cJSON *number = cJSON_GetObjectItem(json, key);
-
-	ck_assert_msg(cJSON_IsNumber(number), "no number \"%s\"", key);
-	return number->valueint;
-}
 
 /* A copy of the rig for a second program beside the first: its own output. */
 static int run_beside(struct daemon_rig *rig, const char *const arguments[])
