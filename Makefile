@@ -275,6 +275,12 @@ campaign-wire: $(BUILD)/tests/campaign-wire
 .PHONY: campaign-vboard
 campaign-vboard: $(programs) $(BUILD)/tests/campaign-vboard
 	$(Q)$(BUILD)/tests/campaign-vboard
+
+## campaign-many: 64 boards (CAMPAIGN_BOARDS=N) pulled at once through one daemon
+.PHONY: campaign-many
+campaign-many: $(programs) $(BUILD)/tests/campaign-many
+	$(Q)$(BUILD)/tests/campaign-many
+
 # Lets libserialport open vboard's pseudo-terminals: loaded into the program under test.
 pty_serial := $(BUILD)/tests/pty_serial.so
 $(pty_serial): tests/preload/pty_serial.c $(BUILD)/flags
