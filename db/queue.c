@@ -83,9 +83,19 @@ int queue_add(struct store *store, const struct queue_job *job, int64_t *id)
 
 int queue_take(struct store *store, const char *board, int64_t now_ms, int64_t *id)
 {
-	int result = begin_transaction(store);
+	int result = handle_check(store, true);
 
 	*id = 0;
+	/* Mostly there is none: then nobody's write lock is waited for. */
+	if (!result)
+		result = handle_get_integer(store, id,
+			"SELECT id FROM queue WHERE state = 'queued' AND board = ? LIMIT 1", "t",
+			board);
+	if (result == -ENOENT)
+		return 0;
+	*id = 0;
+	if (!result)
+		result = begin_transaction(store);
 	if (result)
 		return result;
 	result = handle_get_integer(store, id,

@@ -261,6 +261,12 @@ static int set_baud(void *context, uint32_t baud)
 	return link_set_baud(run->request->board->console, baud);
 }
 
+static void rest(void *context, uint32_t us)
+{
+	(void)context;
+	monotonic_sleep_until_us(monotonic_get_us() + us);
+}
+
 static void see_text(void *context, uint64_t when_us, const uint8_t *text, size_t size)
 {
 	struct run *run = context;
@@ -302,7 +308,7 @@ static unsigned planned_s(const struct run *run)
 
 void run_init_peer(struct run *run, uint32_t baud)
 {
-	struct peer_link link = {run, read_link, write_link, now_us, set_baud};
+	struct peer_link link = {run, read_link, write_link, now_us, set_baud, rest};
 	struct peer_events events = {.context = run, .text = see_text};
 	struct peer_config config = {
 		.baud = baud, .latency_ms = 50 + run->request->board->config->latency_ms};
