@@ -70,11 +70,12 @@ int queue_add(struct store *store, const struct queue_job *job, int64_t *id)
 	if (!result)
 		result = handle_run(store, "queue a job",
 			"INSERT INTO queue(id, board, client, uid, pid, suite, suite_json, systems, "
-			"boots, seed, command, state, submitted_ms) VALUES(?, ?, ?, nullif(?, -1), "
-			"nullif(?, -1), ?, ?, ?, ?, ?, ?, 'queued', ?)",
-			"ittiitttiiti", *id, job->board, job->client, job->uid, job->pid,
+			"boots, seed, baseline, command, state, submitted_ms) VALUES(?, ?, ?, "
+			"nullif(?, -1), nullif(?, -1), ?, ?, ?, ?, ?, nullif(?, 0), ?, 'queued', ?)",
+			"ittiitttiiiti", *id, job->board, job->client, job->uid, job->pid,
 			job->suite, job->suite_json, job->systems ? job->systems : "", job->boots,
-			job->seed, job->command ? job->command : "", job->submitted_ms);
+			job->seed, job->baseline, job->command ? job->command : "",
+			job->submitted_ms);
 	result = end_transaction(store, result);
 	if (result)
 		*id = 0;
@@ -180,6 +181,7 @@ static const struct rows_column columns[] = {
 	COLUMN(TEXT, row.job.systems),
 	COLUMN(INTEGER, row.job.boots),
 	COLUMN(INTEGER, row.job.seed),
+	COLUMN(INTEGER, row.job.baseline),
 	COLUMN(TEXT, row.job.command),
 	COLUMN(INTEGER, row.job.submitted_ms),
 	COLUMN(TEXT, state),
@@ -193,9 +195,9 @@ static const struct rows_column columns[] = {
 	COLUMN(TEXT, row.error),
 };
 
-#define COLUMNS                                                                                    \
-	"SELECT id, board, client, ifnull(uid, -1), ifnull(pid, -1), suite, suite_json, systems, " \
-	"boots, seed, command, submitted_ms, state, turn, machine, worker_pid, worker_start, "     \
+#define COLUMNS                                                                                          \
+	"SELECT id, board, client, ifnull(uid, -1), ifnull(pid, -1), suite, suite_json, systems, "       \
+	"boots, seed, baseline, command, submitted_ms, state, turn, machine, worker_pid, worker_start, " \
 	"started_ms, ended_ms, ifnull(exit_code, -1), error FROM queue "
 
 static const struct rows_kind kind = ROWS_KIND(struct raw_row, columns);

@@ -11,6 +11,7 @@
 #include "harness/cli.h"
 #include "harness/compare.h"
 #include "harness/daemon.h"
+#include "harness/exact.h"
 #include "harness/http.h"
 #include "harness/show.h"
 
@@ -194,11 +195,20 @@ static int find_runs(struct daemon *daemon, int64_t job, struct query_run **runs
 	return query_runs(daemon->store, &filter, runs);
 }
 
+/* By the EXACT rule, where the job has a baseline and ended with runs to hold against it. */
+static bool judge_exactly(struct daemon *daemon, const struct queue_row *row, struct exact *exact)
+{
+	*exact = (struct exact){0};
+	return row->job.baseline && row->state == QUEUE_STATE_DONE &&
+	       exact_init_job(exact, daemon->store, row->job.baseline, row->id) == 0;
+}
+
 static void answer_job(struct api_call *call, struct api_reply *reply)
 {
 	int64_t id = get_id(call, reply);
 	struct queue_row *row = NULL;
 	struct query_run *runs = NULL;
+	struct exact exact;
 	cJSON *list;
 	int rc, count;
 
@@ -214,7 +224,30 @@ static void answer_job(struct api_call *call, struct api_reply *reply)
 	count = find_runs(call->daemon, id, &runs);
 	for (int i = count - 1; i >= 0; i--)
 		cJSON_AddItemToArray(list, show_run_to_json(&runs[i]));
+	if (judge_exactly(call->daemon, row, &exact))
+		cJSON_AddItemToObject(reply->json, "exact", exact_to_json(&exact));
+	exact_fini(&exact);
 	free(runs);
+	free(row);
+}
+
+/* For people the EXACT rule's rows stand below the comparison. */
+static void append_exact(struct daemon *daemon, int64_t id, char **text)
+{
+	struct queue_row *row = NULL;
+	char *more = NULL, *both = NULL;
+	struct exact exact;
+
+	if (queue_get(daemon->store, id, &row) == 0) {
+		if (judge_exactly(daemon, row, &exact))
+			more = exact_to_text(&exact);
+		exact_fini(&exact);
+	}
+	if (more && *text && asprintf(&both, "%s%s", *text, more) >= 0) {
+		free(*text);
+		*text = both;
+	}
+	free(more);
 	free(row);
 }
 
@@ -243,6 +276,7 @@ static void answer_comparison(struct api_call *call, struct api_reply *reply)
 		else if (rc == 0)
 			reply->json = compare_to_json(&compare);
 		compare_fini(&compare);
+		append_exact(call->daemon, id, &reply->text);
 	}
 	if (!reply->text && !reply->json)
 		api_fail(reply, 500, "%s",

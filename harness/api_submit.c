@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/query.h"
 #include "harness/api.h"
 #include "harness/daemon.h"
 #include "harness/job.h"
@@ -22,7 +23,7 @@ struct submission {
 	size_t system_count;
 	unsigned boots;
 	int64_t seed;
-	const char *command, *client;
+	const char *command, *client, *baseline;
 };
 
 static const struct document_key keys[] = {
@@ -64,6 +65,10 @@ static const struct document_key keys[] = {
 		.kind = DOCUMENT_STRING,
 		.expected = "a name to queue under",
 		DOCUMENT_AT(struct submission, client)},
+	{.name = "baseline",
+		.kind = DOCUMENT_STRING,
+		.expected = "a run to hold the job against: an id, LAST or LAST~N",
+		DOCUMENT_AT(struct submission, baseline)},
 };
 
 static const struct document_shape shape = {
@@ -172,8 +177,14 @@ static void enqueue(struct api_call *call, const struct submission *s, const str
 		.submitted_ms = store_now_ms(),
 	};
 	int64_t id;
-	int rc;
+	int rc = s->baseline ? query_resolve_run(call->daemon->store, s->baseline, &job.baseline)
+			     : 0;
 
+	if (rc != 0) {
+		api_fail(reply, rc == -ENOENT || rc == -EINVAL ? 400 : 500, "baseline: %s",
+			store_error(call->daemon->store));
+		return;
+	}
 	name_client(call, s->client, client, sizeof(client));
 	snprintf(command, sizeof(command), "%s", s->command ? s->command : "submit");
 	for (size_t i = 0, at = 0; i < s->system_count; i++)

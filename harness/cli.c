@@ -14,7 +14,7 @@
 const struct cli_command cli_commands[] = {
 	{"run", "SUITE", "measure the systems of a suite on a board and compare them",
 		"lbdiorsSCBjqh", 1, 1, command_run},
-	{"submit", "SUITE", "give the daemon a job and leave", "borsSCjqh", 1, 1, command_submit},
+	{"submit", "SUITE", "give the daemon a job and leave", "borsSCBjqh", 1, 1, command_submit},
 	{"watch", "JOB", "follow a job of the daemon to its end", "Sjqh", 1, 1, command_watch},
 	{"cancel", "JOB", "end a job; its board comes to rest", "Sjh", 1, 1, command_cancel},
 	{"queue", "", "list what waits and what runs", "Sjh", 0, 0, command_queue},

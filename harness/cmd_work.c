@@ -9,6 +9,7 @@
 #include "boardctl/monotonic.h"
 #include "db/queue.h"
 #include "harness/cli.h"
+#include "harness/exact.h"
 #include "harness/job.h"
 #include "harness/log.h"
 #include "harness/recover.h"
@@ -66,7 +67,25 @@ static void split_systems(char *text, struct job_request *request)
 		request->systems[request->system_count++] = word;
 }
 
-static int execute(struct job_request *request)
+/* What the job's runs are against its baseline, as `run` without a daemon judges. */
+static int judge_exactly(struct store *store, int64_t baseline, int64_t job)
+{
+	struct exact exact;
+	int rc = exact_init_job(&exact, store, baseline, job);
+	int exit_code = exact.changed ? CLI_FAIL : CLI_PASS;
+
+	if (rc != 0) {
+		log_error("EXACT rule: %s", exact.error);
+		exit_code = rc == -EINVAL || rc == -ENOENT ? CLI_USAGE : CLI_LAB;
+	} else if (exact.changed) {
+		log_error("EXACT rule: %zu of %zu rows differ from run %lld", exact.changed,
+			exact.row_count, (long long)baseline);
+	}
+	exact_fini(&exact);
+	return exit_code;
+}
+
+static int execute(struct job_request *request, int64_t baseline)
 {
 	struct job job;
 	int exit_code = job_init(&job, request);
@@ -79,6 +98,9 @@ static int execute(struct job_request *request)
 	}
 	if (job.error[0])
 		log_error("%s", job.error);
+	/* A job that failed has no runs to hold against it. */
+	if (exit_code == 0 && baseline)
+		exit_code = judge_exactly(request->store, baseline, job.id);
 	free(plan);
 	job_fini(&job);
 	return exit_code;
@@ -107,7 +129,7 @@ static int work_on(struct work *work, struct cli *cli, struct queue_row *row)
 		log_error("%s", suite_error(suite));
 	} else {
 		request.suite = suite;
-		exit_code = execute(&request);
+		exit_code = execute(&request, row->job.baseline);
 	}
 	suite_close(suite);
 	return exit_code;
