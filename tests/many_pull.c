@@ -84,7 +84,7 @@ static void look(const struct many_rig *rig, struct usage *usage)
 		.machine_s = read_machine_s(),
 	};
 	visit_workers(rig, add_time, &usage->workers_s);
-	for (unsigned i = 0; i < rig->config.boards; i++)
+	for (unsigned i = 0; i < rig->config.peer.boards; i++)
 		usage->bytes += (double)atomic_load(&rig->peer.shared->boards[i].sent);
 }
 
@@ -126,7 +126,7 @@ static void look_at_memory(const struct many_rig *rig, struct many_memory *memor
 
 static bool all_began(const struct many_rig *rig, unsigned number)
 {
-	for (unsigned i = 0; i < rig->config.boards; i++)
+	for (unsigned i = 0; i < rig->config.peer.boards; i++)
 		if (atomic_load(&rig->peer.shared->boards[i].ran) <= number)
 			return false;
 	return true;
@@ -135,7 +135,7 @@ static bool all_began(const struct many_rig *rig, unsigned number)
 /* The next window is armed, or the board is off again. */
 static bool any_ended(const struct many_rig *rig, unsigned number)
 {
-	for (unsigned i = 0; i < rig->config.boards; i++) {
+	for (unsigned i = 0; i < rig->config.peer.boards; i++) {
 		const struct recorded_tally *tally = &rig->peer.shared->boards[i];
 
 		if (atomic_load(&tally->armed) > number + 1 || !atomic_load(&tally->is_on))

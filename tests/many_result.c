@@ -172,7 +172,7 @@ void many_rig_finish(struct many_rig *rig, struct many_result *result)
 	struct store *store = NULL;
 
 	*result = (struct many_result){0};
-	for (unsigned i = 0; i < rig->config.boards; i++) {
+	for (unsigned i = 0; i < rig->config.peer.boards; i++) {
 		cJSON *job = daemon_rig_await(&rig->daemon, (int)i + 1, "done");
 
 		if (number_of(job, "exit_code") > 1)
@@ -185,7 +185,7 @@ void many_rig_finish(struct many_rig *rig, struct many_result *result)
 	ck_assert_msg(
 		store_open(&store, rig->daemon.lab.db, STORE_READ_ONLY | STORE_NO_CREATE) == 0,
 		"%s", store_error(store));
-	for (unsigned i = 0; i < rig->config.boards; i++)
+	for (unsigned i = 0; i < rig->config.peer.boards; i++)
 		compare_board(rig, store, i, result);
 	store_close(store);
 }

@@ -29,14 +29,14 @@ static void write_lab(struct many_rig *rig)
 	FILE *file = begin_file(rig, "lab.json", rig->daemon.lab.lab, sizeof(rig->daemon.lab.lab));
 
 	fputs("{ \"boards\": {\n", file);
-	for (unsigned i = 0; i < rig->config.boards; i++)
+	for (unsigned i = 0; i < rig->config.peer.boards; i++)
 		fprintf(file,
 			"  \"board%u\": { \"model\": \"virtual-86-panel\",\n"
 			"    \"console\": { \"driver\": \"pty\", \"path\": \"uart.%u\" },\n"
 			"    \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n"
 			"      \"answer_ms\": 5000,\n"
 			"      \"port\": { \"driver\": \"pty\", \"path\": \"relay.%u\" } } }%s\n",
-			i, i, i, i + 1 < rig->config.boards ? "," : "");
+			i, i, i, i + 1 < rig->config.peer.boards ? "," : "");
 	fputs("} }\n", file);
 	ck_assert_int_eq(fclose(file), 0);
 }
@@ -89,10 +89,12 @@ static void write_suite(struct many_rig *rig)
 {
 	FILE *file = begin_file(rig, "suite.json", rig->suite, sizeof(rig->suite));
 
-	fputs("{ \"systems\": [\"" SYSTEM "\"], \"boots\": 1, \"soak_s\": 0, \"allow_unknown\": [\n"
-	      "  \"image-identity\", \"timed-sleep\", \"interrupts-advance\", \"clock-audit\",\n"
-	      "  \"clock-host\", \"reference\"],\n  \"windows\": [",
-		file);
+	fprintf(file,
+		"{ \"systems\": [\"" SYSTEM "\"], \"boots\": 1, \"soak_s\": 0, %s\n"
+		"  \"allow_unknown\": [\"image-identity\", \"timed-sleep\", \"clock-audit\",\n"
+		"    \"interrupts-advance\", \"clock-host\", \"reference\"],\n"
+		"  \"windows\": [",
+		rig->config.extra ? rig->config.extra : "");
 	for (unsigned i = 0; i < rig->config.windows; i++)
 		fprintf(file,
 			"%s\n    { \"bench\": \"wake.idle\", \"n\": %u, \"phase\": \"aligned\", "
@@ -115,7 +117,7 @@ void many_rig_start(struct many_rig *rig, const struct many_config *config)
 	write_lab(rig);
 	write_manifest(rig);
 	write_suite(rig);
-	recorded_peer_start(&rig->peer, &rig->recording, dir, config->boards, config->chunk_size);
+	recorded_peer_start(&rig->peer, &rig->recording, dir, &config->peer);
 	daemon_rig_prepare(&rig->daemon);
 	daemon_rig_begin(&rig->daemon);
 }
@@ -123,7 +125,7 @@ void many_rig_start(struct many_rig *rig, const struct many_config *config)
 void many_rig_submit(struct many_rig *rig)
 {
 	rig->begun_s = (double)monotonic_get_us() / 1e6;
-	for (unsigned i = 0; i < rig->config.boards; i++) {
+	for (unsigned i = 0; i < rig->config.peer.boards; i++) {
 		char board[32];
 
 		snprintf(board, sizeof(board), "--board=board%u", i);

@@ -11,10 +11,10 @@
 #include "tests/recorded_peer.h"
 
 struct many_config {
-	unsigned boards;
-	unsigned windows;    /* of each job */
-	unsigned n;	     /* samples of a window */
-	unsigned chunk_size; /* bytes that an adapter hands over at a time */
+	struct recorded_options peer;
+	unsigned windows;  /* of each job */
+	unsigned n;	   /* samples of a window */
+	const char *extra; /* keys of the suite, each with a comma behind it; NULL: none */
 };
 
 /* Of a pull of all boards: from the end of their window until the first has all of it. */

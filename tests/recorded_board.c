@@ -15,7 +15,6 @@
 #include "agents/core/counter.h"
 #include "tests/recorded_peer.h"
 
-#define BYTE_NS	     86806u /* 8N1 at 115200 */
 #define NEVER	     UINT64_MAX
 #define COUNTDOWN_NS 2000000000u
 #define BARRIER_NS   10000000u
@@ -138,13 +137,14 @@ static bool send_line(struct recorded_board *board, const void *data, size_t siz
 	const uint8_t *bytes = data;
 
 	while (size > 0) {
-		size_t chunk = size < board->peer->chunk_size ? size : board->peer->chunk_size;
+		size_t most = board->peer->options.chunk_size;
+		size_t chunk = size < most ? size : most;
 		uint64_t at_ns = now_ns();
 		ssize_t put;
 
 		if (board->sent_ns < at_ns)
 			board->sent_ns = at_ns;
-		board->sent_ns += chunk * BYTE_NS;
+		board->sent_ns += chunk * board->peer->options.byte_ns;
 		if (wait_until(board, board->sent_ns, false) == WAKE_OFF)
 			return false;
 		put = write(board->uart.master, bytes, chunk);
@@ -179,7 +179,7 @@ static enum wake receive(struct recorded_board *board, uint64_t until_ns)
 	board->input_size = (size_t)got;
 	at_ns = now_ns();
 	board->received_ns = board->received_ns > at_ns ? board->received_ns : at_ns;
-	board->received_ns += (uint64_t)got * BYTE_NS;
+	board->received_ns += (uint64_t)got * board->peer->options.byte_ns;
 	return wait_until(board, board->received_ns, false) == WAKE_OFF ? WAKE_OFF : WAKE_INPUT;
 }
 
@@ -277,7 +277,24 @@ static int edit_line(struct recorded_board *board)
 	return -1;
 }
 
-/* From power-on to the system's first words; false: power is off. */
+/* No two lines alike: a system that says one thing again and again is stuck. */
+static bool chat(struct recorded_board *board)
+{
+	char line[96];
+
+	for (unsigned said = 0, at = 0; said < board->peer->options.chatter_bytes; at++) {
+		int size = snprintf(line, sizeof(line),
+			"[%8u.%06u] a talkative driver tells of device %u, and of more\r\n",
+			at / 1000, at % 1000, at);
+
+		if (!send_line(board, line, (size_t)size))
+			return false;
+		said += (unsigned)size;
+	}
+	return true;
+}
+
+/* From power-on to the system's last words; false: power is off. */
 static bool boot(struct recorded_board *board)
 {
 	const struct recording *recording = board->peer->recording;
@@ -300,7 +317,7 @@ static bool boot(struct recorded_board *board)
 			return false;
 		rc = edit_line(board);
 	}
-	return rc > 0;
+	return rc > 0 && chat(board);
 }
 
 /* ------------------------------------------------------------------- agent */
@@ -366,11 +383,9 @@ static void port_window_end(struct agent_port *port, struct window *window)
 	text_put(&window->counters, "page_faults", "none");
 }
 
-/* "virtio": nobody may take these for figures of a board. */
 static void port_facts(struct agent_port *port, struct text *text)
 {
-	(void)port;
-	text_put(text, "platform", "recorded,riscv-virtio");
+	text_put(text, "platform", ((struct recorded_board *)port)->peer->options.platform);
 }
 
 static int bench_prepare(struct window *window)
@@ -392,7 +407,7 @@ static int bench_run(struct window *window)
 {
 	struct recorded_board *board = (struct recorded_board *)window->port;
 	const struct recorded_peer *peer = board->peer;
-	unsigned all = ++board->waves * peer->count;
+	unsigned all = ++board->waves * peer->options.boards;
 
 	atomic_fetch_add(&peer->shared->arrived, 1);
 	while (atomic_load(&peer->shared->arrived) < all)
@@ -400,7 +415,8 @@ static int bench_run(struct window *window)
 			return WIRE_ERROR_FAILED;
 	for (uint32_t i = 0; i < window->plan.n; i++)
 		window_store_counts(window->samples,
-			recording_value(peer->recording, board->number, window->plan.seed, i));
+			recording_value(peer->recording, board->number, window->plan.seed, i) +
+				peer->options.drift * (int32_t)(board->waves - 1));
 	atomic_fetch_add(&board->tally->ran, 1);
 	return 0;
 }

@@ -14,6 +14,7 @@
 
 #define STACK_SIZE   (256u * 1024)
 #define CALIBRATE_US 200000
+#define BYTE_NS	     86806u /* 8N1 at 115200 */
 
 static uint64_t now_ns(void)
 {
@@ -42,7 +43,7 @@ static bool start_boards(const struct recorded_peer *peer, const char *dir)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	for (unsigned i = 0; i < peer->count; i++) {
+	for (unsigned i = 0; i < peer->options.boards; i++) {
 		struct recorded_board *board = recorded_board_new(peer, i, dir, counter_hz);
 		pthread_t thread;
 
@@ -64,15 +65,18 @@ static void serve(const struct recorded_peer *peer, const char *dir, int ready, 
 }
 
 void recorded_peer_start(struct recorded_peer *peer, const struct recording *recording,
-	const char *dir, unsigned count, unsigned chunk_size)
+	const char *dir, const struct recorded_options *options)
 {
 	pid_t parent = getpid();
 	int ends[2];
 	char byte;
 
-	ck_assert_uint_le(count, RECORDED_BOARDS_MAX);
-	*peer = (struct recorded_peer){
-		.recording = recording, .count = count, .chunk_size = chunk_size};
+	ck_assert_uint_le(options->boards, RECORDED_BOARDS_MAX);
+	*peer = (struct recorded_peer){.recording = recording, .options = *options};
+	if (peer->options.byte_ns == 0)
+		peer->options.byte_ns = BYTE_NS;
+	if (!peer->options.platform)
+		peer->options.platform = "recorded,riscv-virtio";
 	peer->shared = mmap(NULL, sizeof(*peer->shared), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(peer->shared, MAP_FAILED);

@@ -41,17 +41,25 @@ struct recorded_shared {
 	struct recorded_tally boards[RECORDED_BOARDS_MAX];
 };
 
+struct recorded_options {
+	unsigned boards;
+	unsigned chunk_size;	/* bytes that an adapter hands over at a time */
+	unsigned byte_ns;	/* that a byte takes; 0: as at 115200 */
+	unsigned chatter_bytes; /* that the system says before its agent announces itself */
+	int32_t drift;		/* added to each sample, for each window that the board has had */
+	const char *platform;	/* NULL: one whose numbers are emulated */
+};
+
 struct recorded_peer {
 	const struct recording *recording;
-	unsigned count;
-	unsigned chunk_size;
+	struct recorded_options options;
 	struct recorded_shared *shared;
 	pid_t pid;
 };
 
 /* Ports are DIR/uart.N and DIR/relay.N, with N from 0. */
 void recorded_peer_start(struct recorded_peer *peer, const struct recording *recording,
-	const char *dir, unsigned count, unsigned chunk_size);
+	const char *dir, const struct recorded_options *options);
 void recorded_peer_stop(struct recorded_peer *peer);
 
 /* ------------------------------------------------------- in its process only */

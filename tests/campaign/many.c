@@ -54,19 +54,19 @@ static void print_result(const struct many_result *r, const struct many_memory *
 START_TEST(many_boards_at_once)
 {
 	const struct many_config config = {
-		.boards = get_number("CAMPAIGN_BOARDS", 64),
+		.peer = {.boards = get_number("CAMPAIGN_BOARDS", 64),
+			.chunk_size = get_number("CAMPAIGN_CHUNK", CHUNK_SIZE)},
 		.windows = WINDOWS,
 		.n = SAMPLES,
-		.chunk_size = get_number("CAMPAIGN_CHUNK", CHUNK_SIZE),
 	};
-	unsigned windows = config.boards * config.windows;
+	unsigned windows = config.peer.boards * config.windows;
 	struct many_memory memory = {0};
 	struct many_result result;
 	struct many_rig rig;
 	double most = 0;
 
-	printf("%u boards, %u windows of %u samples each, %u bytes a chunk\n", config.boards,
-		config.windows, config.n, config.chunk_size);
+	printf("%u boards, %u windows of %u samples each, %u bytes a chunk\n", config.peer.boards,
+		windows, config.n, config.peer.chunk_size);
 	many_rig_start(&rig, &config);
 	many_rig_submit(&rig);
 	for (unsigned i = 0; i < config.windows; i++) {
