@@ -42,8 +42,11 @@ END_TEST
 
 START_TEST(golden_runs_that_differ_void_their_night)
 {
-	const struct many_config config = {
-		.peer = {.boards = 1, .chunk_size = 32, .drift = 5000, .platform = "recorded"},
+	const struct many_config config = {.peer = {.boards = 1,
+						   .chunk_size = 512,
+						   .byte_ns = 10000,
+						   .drift = 5000,
+						   .platform = "recorded"},
 		.windows = 1,
 		.n = 2000,
 		.extra = "\"golden\": \"baremetal\","};

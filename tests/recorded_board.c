@@ -280,16 +280,17 @@ static int edit_line(struct recorded_board *board)
 /* No two lines alike: a system that says one thing again and again is stuck. */
 static bool chat(struct recorded_board *board)
 {
-	char line[96];
+	char text[4096];
+	size_t used = 0;
+	unsigned at = 0;
 
-	for (unsigned said = 0, at = 0; said < board->peer->options.chatter_bytes; at++) {
-		int size = snprintf(line, sizeof(line),
-			"[%8u.%06u] a talkative driver tells of device %u, and of more\r\n",
-			at / 1000, at % 1000, at);
-
-		if (!send_line(board, line, (size_t)size))
+	for (unsigned said = 0; said < board->peer->options.chatter_bytes; said += (unsigned)used) {
+		for (used = 0; used + 96 < sizeof(text); at++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+				"[%8u.%06u] a talkative driver tells of device %u, and of more\r\n",
+				at / 1000, at % 1000, at);
+		if (!send_line(board, text, used))
 			return false;
-		said += (unsigned)size;
 	}
 	return true;
 }
