@@ -71,8 +71,8 @@ int queue_add(struct store *store, const struct queue_job *job, int64_t *id)
 		result = handle_run(store, "queue a job",
 			"INSERT INTO queue(id, board, client, uid, pid, suite, suite_json, systems, "
 			"boots, seed, baseline, command, state, submitted_ms) VALUES(?, ?, ?, "
-			"nullif(?, -1), nullif(?, -1), ?, ?, ?, ?, ?, nullif(?, 0), ?, 'queued', ?)",
-			"ittiitttiiiti", *id, job->board, job->client, job->uid, job->pid,
+			"nullif(?, -1), nullif(?, -1), ?, ?, ?, ?, ?, nullif(?, ''), ?, 'queued', ?)",
+			"ittiitttiitti", *id, job->board, job->client, job->uid, job->pid,
 			job->suite, job->suite_json, job->systems ? job->systems : "", job->boots,
 			job->seed, job->baseline, job->command ? job->command : "",
 			job->submitted_ms);
@@ -181,7 +181,7 @@ static const struct rows_column columns[] = {
 	COLUMN(TEXT, row.job.systems),
 	COLUMN(INTEGER, row.job.boots),
 	COLUMN(INTEGER, row.job.seed),
-	COLUMN(INTEGER, row.job.baseline),
+	COLUMN(TEXT, row.job.baseline),
 	COLUMN(TEXT, row.job.command),
 	COLUMN(INTEGER, row.job.submitted_ms),
 	COLUMN(TEXT, state),

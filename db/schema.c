@@ -166,7 +166,7 @@ static const char step_3[] =
 	"  reason TEXT NOT NULL) WITHOUT ROWID;\n";
 
 static const char step_4[] =
-	"ALTER TABLE queue ADD COLUMN baseline INTEGER;\n"; /* run; NULL: none */
+	"ALTER TABLE queue ADD COLUMN baseline TEXT;\n"; /* name or run; NULL: none */
 
 static const char *const steps[STORE_SCHEMA_VERSION] = {step_1, step_2, step_3, step_4};
 

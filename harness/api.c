@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/against.h"
 #include "harness/board.h"
 #include "harness/cli.h"
+#include "harness/cmd_compare.h"
 #include "harness/compare.h"
 #include "harness/daemon.h"
-#include "harness/exact.h"
 #include "harness/http.h"
 #include "harness/show.h"
 
@@ -195,12 +196,20 @@ static int find_runs(struct daemon *daemon, int64_t job, struct query_run **runs
 	return query_runs(daemon->store, &filter, runs);
 }
 
-/* By the EXACT rule, where the job has a baseline and ended with runs to hold against it. */
-static bool judge_exactly(struct daemon *daemon, const struct queue_row *row, struct exact *exact)
+/* Against the job's baseline, once it has ended with runs to hold against one. */
+static void judge(struct daemon *daemon, const struct queue_row *row, struct against *against)
 {
-	*exact = (struct exact){0};
-	return row->job.baseline && row->state == QUEUE_STATE_DONE &&
-	       exact_init_job(exact, daemon->store, row->job.baseline, row->id) == 0;
+	struct baseline baseline = {0};
+	int64_t *ids = NULL;
+	int count = 0;
+
+	*against = (struct against){0};
+	if (row->job.baseline[0] && row->state == QUEUE_STATE_DONE)
+		count = cmd_compare_find_runs(daemon->store, row->id, &ids);
+	if (count > 0 && baseline_find(&baseline, daemon->store, row->job.baseline) == 0)
+		against_init(against, daemon->store, &baseline, ids, (size_t)count);
+	baseline_fini(&baseline);
+	free(ids);
 }
 
 static void answer_job(struct api_call *call, struct api_reply *reply)
@@ -208,7 +217,7 @@ static void answer_job(struct api_call *call, struct api_reply *reply)
 	int64_t id = get_id(call, reply);
 	struct queue_row *row = NULL;
 	struct query_run *runs = NULL;
-	struct exact exact;
+	struct against against;
 	cJSON *list;
 	int rc, count;
 
@@ -224,26 +233,26 @@ static void answer_job(struct api_call *call, struct api_reply *reply)
 	count = find_runs(call->daemon, id, &runs);
 	for (int i = count - 1; i >= 0; i--)
 		cJSON_AddItemToArray(list, show_run_to_json(&runs[i]));
-	if (judge_exactly(call->daemon, row, &exact))
-		cJSON_AddItemToObject(reply->json, "exact", exact_to_json(&exact));
-	exact_fini(&exact);
+	judge(call->daemon, row, &against);
+	against_add_json(&against, reply->json);
+	against_fini(&against);
 	free(runs);
 	free(row);
 }
 
-/* For people the EXACT rule's rows stand below the comparison. */
-static void append_exact(struct daemon *daemon, int64_t id, char **text)
+/* For people the verdicts stand below the comparison. */
+static void append_verdicts(struct daemon *daemon, int64_t id, char **text)
 {
 	struct queue_row *row = NULL;
 	char *more = NULL, *both = NULL;
-	struct exact exact;
+	struct against against;
 
-	if (queue_get(daemon->store, id, &row) == 0) {
-		if (judge_exactly(daemon, row, &exact))
-			more = exact_to_text(&exact);
-		exact_fini(&exact);
+	if (*text && queue_get(daemon->store, id, &row) == 0) {
+		judge(daemon, row, &against);
+		more = against_to_text(&against);
+		against_fini(&against);
 	}
-	if (more && *text && asprintf(&both, "%s%s", *text, more) >= 0) {
+	if (more && asprintf(&both, "%s%s", *text, more) >= 0) {
 		free(*text);
 		*text = both;
 	}
@@ -276,7 +285,7 @@ static void answer_comparison(struct api_call *call, struct api_reply *reply)
 		else if (rc == 0)
 			reply->json = compare_to_json(&compare);
 		compare_fini(&compare);
-		append_exact(call->daemon, id, &reply->text);
+		append_verdicts(call->daemon, id, &reply->text);
 	}
 	if (!reply->text && !reply->json)
 		api_fail(reply, 500, "%s",

@@ -8,8 +8,9 @@
 
 #include "boardctl/monotonic.h"
 #include "db/queue.h"
+#include "harness/against.h"
 #include "harness/cli.h"
-#include "harness/exact.h"
+#include "harness/cmd_compare.h"
 #include "harness/job.h"
 #include "harness/log.h"
 #include "harness/recover.h"
@@ -68,24 +69,32 @@ static void split_systems(char *text, struct job_request *request)
 }
 
 /* What the job's runs are against its baseline, as `run` without a daemon judges. */
-static int judge_exactly(struct store *store, int64_t baseline, int64_t job)
+static int judge(struct store *store, const char *word, int64_t job)
 {
-	struct exact exact;
-	int rc = exact_init_job(&exact, store, baseline, job);
-	int exit_code = exact.changed ? CLI_FAIL : CLI_PASS;
+	struct baseline baseline;
+	struct against against = {0};
+	int64_t *ids = NULL;
+	int count = 0, exit_code = CLI_USAGE;
 
-	if (rc != 0) {
-		log_error("EXACT rule: %s", exact.error);
-		exit_code = rc == -EINVAL || rc == -ENOENT ? CLI_USAGE : CLI_LAB;
-	} else if (exact.changed) {
-		log_error("EXACT rule: %zu of %zu rows differ from run %lld", exact.changed,
-			exact.row_count, (long long)baseline);
+	if (baseline_find(&baseline, store, word) != 0) {
+		log_error("--baseline: %s", baseline.error);
+	} else if ((count = cmd_compare_find_runs(store, job, &ids)) < 0) {
+		log_error("%s", store_error(store));
+		exit_code = CLI_LAB;
+	} else {
+		exit_code = against_init(&against, store, &baseline, ids, (size_t)count);
 	}
-	exact_fini(&exact);
+	if (against.error[0])
+		log_error("%s", against.error);
+	else if (exit_code == CLI_FAIL)
+		log_error("a regression against %s", word);
+	against_fini(&against);
+	baseline_fini(&baseline);
+	free(ids);
 	return exit_code;
 }
 
-static int execute(struct job_request *request, int64_t baseline)
+static int execute(struct job_request *request, const char *baseline)
 {
 	struct job job;
 	int exit_code = job_init(&job, request);
@@ -99,8 +108,8 @@ static int execute(struct job_request *request, int64_t baseline)
 	if (job.error[0])
 		log_error("%s", job.error);
 	/* A job that failed has no runs to hold against it. */
-	if (exit_code == 0 && baseline)
-		exit_code = judge_exactly(request->store, baseline, job.id);
+	if (exit_code == 0 && baseline[0])
+		exit_code = judge(request->store, baseline, job.id);
 	free(plan);
 	job_fini(&job);
 	return exit_code;

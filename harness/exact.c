@@ -162,28 +162,6 @@ int exact_init(struct exact *exact, struct store *store, int64_t baseline_id,
 	return rc;
 }
 
-int exact_init_job(struct exact *exact, struct store *store, int64_t baseline_id, int64_t job_id)
-{
-	struct query_run *runs = NULL;
-	int count = query_runs(store, &(struct query_filter){.job_id = job_id}, &runs);
-	int64_t *ids = count > 0 ? calloc((size_t)count, sizeof(*ids)) : NULL;
-	int rc;
-
-	*exact = (struct exact){.baseline_id = baseline_id};
-	if (count < 0)
-		rc = exact_fail(exact, count, "%s", store_error(store));
-	else if (count > 0 && !ids)
-		rc = exact_fail(exact, -ENOMEM, "out of memory");
-	else {
-		for (int i = 0; i < count; i++)
-			ids[i] = runs[count - 1 - i].id;
-		rc = exact_init(exact, store, baseline_id, ids, (size_t)count);
-	}
-	free(ids);
-	free(runs);
-	return rc;
-}
-
 void exact_fini(struct exact *exact)
 {
 	free(exact->rows);

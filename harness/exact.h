@@ -35,9 +35,6 @@ int exact_init(struct exact *exact, struct store *store, int64_t baseline_id,
 	const int64_t *run_ids, size_t count);
 void exact_fini(struct exact *exact);
 
-/* The same for all runs of a job, oldest first. */
-int exact_init_job(struct exact *exact, struct store *store, int64_t baseline_id, int64_t job_id);
-
 /* For people; free() it.  NULL without memory. */
 char *exact_to_text(const struct exact *exact);
 cJSON *exact_to_json(const struct exact *exact);
