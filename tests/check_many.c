@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a daemon does with boards that need no emulator: a sample of
- * campaign-many, a night that is void, a viewer that does not read.
+ * campaign-many, a night that is void, a baseline, a viewer that does not read.
  */
 #include <check.h>
 #include <stdio.h>
@@ -72,6 +72,43 @@ START_TEST(golden_runs_that_differ_void_their_night)
 		"%s", runs[1].reason);
 	free(runs);
 	store_close(store);
+	many_rig_stop(&rig);
+}
+END_TEST
+
+/* ----------------------------------------------------------------- baseline */
+
+START_TEST(a_baseline_goes_with_the_job_to_the_daemon)
+{
+	const struct many_config config = {
+		.peer = {.boards = 1, .chunk_size = 512, .byte_ns = 10000}, .windows = 1, .n = 500};
+	struct many_rig rig;
+	struct lab_rig *lab = &rig.daemon.lab;
+	cJSON *json;
+
+	many_rig_start(&rig, &config);
+	lab_rig_expect(lab, 2, (const char *[]){"submit", rig.suite, "--baseline=1", NULL});
+	ck_assert_msg(strstr(lab->err, "baseline: ") != NULL, "%s", lab->err);
+	many_rig_submit(&rig);
+	json = daemon_rig_await(&rig.daemon, 1, "done");
+	ck_assert_int_eq(number_of(json, "exit_code"), 0);
+	cJSON_Delete(json);
+	/* One run is for repeatable time, and this was none. */
+	lab_rig_expect(lab, 2, (const char *[]){"run", rig.suite, "--baseline=LAST", NULL});
+	ck_assert_msg(strstr(lab->err, "job 2 of the daemon") != NULL, "%s", lab->err);
+	ck_assert_msg(strstr(lab->err, "EXACT rule: run 1 was not") != NULL, "%s", lab->err);
+	/* A named one is judged over runs, of which there are too few. */
+	lab_rig_expect(lab, 0, (const char *[]){"baseline", "before", "1", NULL});
+	lab_rig_expect(
+		lab, 0, (const char *[]){"run", rig.suite, "--baseline=before", "--json", NULL});
+	json = lab_rig_json(lab);
+	ck_assert_str_eq(text_of(cJSON_GetObjectItem(json, "change"), "baseline"), "before");
+	ck_assert_int_gt(cJSON_GetArraySize(
+				 cJSON_GetObjectItem(cJSON_GetObjectItem(json, "change"), "rows")),
+		0);
+	cJSON_Delete(json);
+	lab_rig_expect(lab, 0, (const char *[]){"watch", "3", NULL});
+	ck_assert_msg(strstr(lab->out, "before") != NULL, "%s", lab->out);
 	many_rig_stop(&rig);
 }
 END_TEST
@@ -147,6 +184,7 @@ int main(void)
 	const TTest *const tests[] = {
 		boards_pulled_at_the_same_time_lose_nothing,
 		golden_runs_that_differ_void_their_night,
+		a_baseline_goes_with_the_job_to_the_daemon,
 		a_viewer_that_does_not_read_is_dropped_and_delays_nobody,
 	};
 	Suite *suite = suite_create("many");
