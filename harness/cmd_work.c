@@ -20,6 +20,8 @@
 #define BUSY_PATIENCE_MS  60000
 #define RELAY_PATIENCE_MS 5000
 #define RETRY_STEP_US	  100000
+/* Many workers store at once, and SQLite lets whoever comes first: nobody may lose for that. */
+#define STORE_PATIENCE_MS 60000
 
 struct work {
 	struct report report;
@@ -40,6 +42,7 @@ static int work_open(struct work *work, struct cli *cli)
 		log_error("%s", store_error(work->store));
 		return CLI_LAB;
 	}
+	store_set_patience(work->store, STORE_PATIENCE_MS);
 	return CLI_PASS;
 }
 

@@ -150,7 +150,12 @@ static void await(const struct many_rig *rig, bool (*is_so)(const struct many_ri
 	uint64_t until_ms = monotonic_get_ms() + PATIENCE_S * 1000u;
 
 	while (!is_so(rig, number)) {
-		ck_assert_msg(monotonic_get_ms() < until_ms, "pull %u: %s", number, what);
+		char why[512];
+
+		if (monotonic_get_ms() >= until_ms) {
+			many_rig_explain(rig, why, sizeof(why));
+			ck_abort_msg("pull %u: %s: %s", number + 1, what, why);
+		}
 		usleep(LOOK_US);
 	}
 }

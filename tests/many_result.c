@@ -189,3 +189,23 @@ void many_rig_finish(struct many_rig *rig, struct many_result *result)
 		compare_board(rig, store, i, result);
 	store_close(store);
 }
+
+void many_rig_explain(const struct many_rig *rig, char *text, size_t size)
+{
+	struct query_filter filter = {.verdicts = ~(1u << VERDICT_PASS | 1u << VERDICT_RUNNING)};
+	struct query_run *runs = NULL;
+	struct store *store = NULL;
+	int count = 0;
+
+	snprintf(text, size, "no run has failed");
+	if (store_open(&store, rig->daemon.lab.db, STORE_READ_ONLY | STORE_NO_CREATE) == 0)
+		count = query_runs(store, &filter, &runs);
+	/* Newest first: the first one that failed took the others with it. */
+	for (int i = 0; i < count; i++)
+		if (i + 1 == count || runs[i].verdict == VERDICT_LAB_FAILURE)
+			snprintf(text, size, "%d runs, run %lld: %s: %s", count,
+				(long long)runs[i].id, verdict_name(runs[i].verdict),
+				runs[i].reason);
+	free(runs);
+	store_close(store);
+}

@@ -24,6 +24,19 @@ static FILE *begin_file(struct many_rig *rig, const char *name, char *path, size
 	return file;
 }
 
+/* The whole text, the caller's. */
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = NULL;
+	size_t size = 0;
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_gt(getdelim(&text, &size, '\0', file), 0);
+	fclose(file);
+	return text;
+}
+
 static void write_lab(struct many_rig *rig)
 {
 	FILE *file = begin_file(rig, "lab.json", rig->daemon.lab.lab, sizeof(rig->daemon.lab.lab));
@@ -124,14 +137,25 @@ void many_rig_start(struct many_rig *rig, const struct many_config *config)
 
 void many_rig_submit(struct many_rig *rig)
 {
+	char *text = read_file(rig->suite);
+
 	rig->begun_s = (double)monotonic_get_us() / 1e6;
 	for (unsigned i = 0; i < rig->config.peer.boards; i++) {
-		char board[32];
+		cJSON *job = cJSON_CreateObject(), *answer;
+		char board[32], *body;
 
-		snprintf(board, sizeof(board), "--board=board%u", i);
-		lab_rig_expect(
-			&rig->daemon.lab, 0, (const char *[]){"submit", rig->suite, board, NULL});
+		snprintf(board, sizeof(board), "board%u", i);
+		cJSON_AddStringToObject(job, "suite", "many");
+		cJSON_AddStringToObject(job, "suite_text", text);
+		cJSON_AddStringToObject(job, "board", board);
+		body = cJSON_PrintUnformatted(job);
+		ck_assert_int_eq(
+			daemon_rig_ask(&rig->daemon, "POST", "/v1/jobs", body, &answer), 201);
+		cJSON_Delete(answer);
+		cJSON_free(body);
+		cJSON_Delete(job);
 	}
+	free(text);
 }
 
 void many_rig_stop(struct many_rig *rig)

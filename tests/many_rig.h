@@ -64,6 +64,9 @@ void many_rig_watch_pull(
 /* Waits until all jobs have ended, and compares. */
 void many_rig_finish(struct many_rig *rig, struct many_result *result);
 
+/* What the first run says that has ended badly, as far as is stored. */
+void many_rig_explain(const struct many_rig *rig, char *text, size_t size);
+
 void many_rig_stop(struct many_rig *rig);
 
 #endif
