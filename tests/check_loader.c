@@ -7,18 +7,21 @@
 
 #include "boardctl/loader.h"
 #include "boardctl/monotonic.h"
+#include "harness/bootrules.h"
 #include "tests/uboot_imitation.h"
 #include "tests/vboard_rig.h"
 
 static struct imitation board;
 static struct link *uart;
+static struct bootrules *rules;
 static struct watcher watcher;
 static struct loader *loader;
 
 static void open_loader(const char *path, const struct loader_config *config)
 {
 	const struct link_config port = {.driver = "pty", .path = path};
-	const struct watcher_config standard = {.prompt = config->prompt};
+	const struct watcher_config standard = {
+		.rules = bootrules_get(rules), .prompt = config->prompt ? config->prompt : "=> "};
 
 	ck_assert_msg(!link_open(&uart, &port), "%s", link_error(uart));
 	ck_assert_int_eq(watcher_init(&watcher, &standard), 0);
@@ -37,6 +40,7 @@ static void start(const struct loader_config *config)
 static void set_up(void)
 {
 	board = (struct imitation){.stop_fd = -1};
+	ck_assert_int_eq(bootrules_open(&rules, NULL), 0);
 	uart = NULL;
 	loader = NULL;
 }
@@ -46,6 +50,7 @@ static void tear_down(void)
 	loader_free(loader);
 	link_close(uart);
 	imitation_stop(&board);
+	bootrules_close(rules);
 }
 
 static void reach_prompt(void)
