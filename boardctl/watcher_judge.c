@@ -191,7 +191,8 @@ static void take_reset(struct watcher *w, const char *text)
 {
 	uint32_t from = WATCHER_BIT(w->state);
 
-	if (w->pending.cause == WATCHER_CAUSE_RESET && w->verdict.cause)
+	/* The banner proves what was announced. */
+	if (w->pending.cause == WATCHER_CAUSE_RESET)
 		w->pending.cause = WATCHER_CAUSE_NONE;
 	watcher_settle_pending(w);
 	if (w->is_power_on_known && w->time_ms - w->power_on_ms < WATCHER_BOUNCE_MS &&

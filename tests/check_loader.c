@@ -40,7 +40,6 @@ static void start(const struct loader_config *config)
 static void set_up(void)
 {
 	board = (struct imitation){.stop_fd = -1};
-	ck_assert_int_eq(bootrules_open(&rules, NULL), 0);
 	uart = NULL;
 	loader = NULL;
 }
@@ -50,6 +49,15 @@ static void tear_down(void)
 	loader_free(loader);
 	link_close(uart);
 	imitation_stop(&board);
+}
+
+static void open_rules(void)
+{
+	ck_assert_int_eq(bootrules_open(&rules, NULL), 0);
+}
+
+static void close_rules(void)
+{
 	bootrules_close(rules);
 }
 
@@ -410,7 +418,9 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	tcase_add_checked_fixture(imitated, open_rules, close_rules);
 	tcase_add_checked_fixture(imitated, set_up, tear_down);
+	tcase_add_checked_fixture(real, open_rules, close_rules);
 	tcase_set_timeout(imitated, 60);
 	tcase_add_test(imitated, nothing_is_sent_before_the_banner_and_never_a_bare_return);
 	tcase_add_test(imitated, the_configured_key_stops_autoboot);
