@@ -425,7 +425,9 @@ static void judge_rest(struct watcher *w)
 	check_cut_prompt(w);
 	believe_prompt(w);
 	match_piece(w);
-	watcher_check_medium(w);
+	/* It may still look elsewhere. */
+	if (w->pending.cause == WATCHER_CAUSE_NONE)
+		watcher_check_medium(w);
 }
 
 void watcher_tick(struct watcher *w, uint64_t now_ms)

@@ -235,7 +235,8 @@ void watcher_take_banner(struct watcher *w, enum watcher_state next,
 	/* Two consoles on one line print everything twice. */
 	bool is_doubled = w->state == next && !strcmp(w->last, text);
 	/* A stage may have two banners: TPL and SPL. */
-	bool is_other = w->state == next && rule != w->banner;
+	bool is_other = w->state == next && rule && w->banner && rule != w->banner &&
+			w->banner->state == next;
 	bool is_reset = w->state >= next && !is_doubled && !is_other && !is_chain(w, next) &&
 			!is_stamped(w, next, text);
 
