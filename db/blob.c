@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-/* Words of samples gain little above this level, and it is quick. */
-#define LEVEL 9
+/* Five times as quick as level 9, which makes words of samples a twentieth smaller. */
+#define LEVEL 1
 
 uint32_t blob_crc32c(const void *data, size_t size)
 {

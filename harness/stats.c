@@ -18,6 +18,14 @@ static const struct {
 	[STATS_P9999] = {"p99.99", 0.9999},
 };
 
+#define DIGIT_BITS   11 /* three of them are 32 and one to spare */
+#define DIGIT_VALUES ((size_t)1 << DIGIT_BITS)
+
+static size_t digit_of(int32_t value, unsigned shift)
+{
+	return ((uint32_t)value ^ 0x80000000u) >> shift & (DIGIT_VALUES - 1);
+}
+
 static int compare_counts(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -40,14 +48,37 @@ static size_t rank_of(double p, size_t n)
 	return rank < 1 ? 1 : rank > n ? n : rank;
 }
 
+/* One pass over eleven bits; the sign is flipped so that negative ones come first. */
+static void sort_digit(const int32_t *from, int32_t *to, size_t count, unsigned shift)
+{
+	size_t starts[DIGIT_VALUES + 1] = {0};
+
+	for (size_t i = 0; i < count; i++)
+		starts[digit_of(from[i], shift) + 1]++;
+	for (size_t digit = 0; digit < DIGIT_VALUES; digit++)
+		starts[digit + 1] += starts[digit];
+	for (size_t i = 0; i < count; i++)
+		to[starts[digit_of(from[i], shift)]++] = from[i];
+}
+
+/* Runs have millions of samples: by digits, since comparing takes ten times as long. */
 static int32_t *sorted_copy(const int32_t *samples, size_t count)
 {
 	int32_t *copy = malloc(count * sizeof(*copy));
+	int32_t *spare = count < DIGIT_VALUES ? NULL : malloc(count * sizeof(*spare));
 
-	if (!copy)
-		return NULL;
-	memcpy(copy, samples, count * sizeof(*copy));
-	qsort(copy, count, sizeof(*copy), compare_counts);
+	if (copy && count < DIGIT_VALUES) {
+		memcpy(copy, samples, count * sizeof(*copy));
+		qsort(copy, count, sizeof(*copy), compare_counts);
+	} else if (copy && spare) {
+		sort_digit(samples, copy, count, 0);
+		sort_digit(copy, spare, count, DIGIT_BITS);
+		sort_digit(spare, copy, count, 2 * DIGIT_BITS);
+	} else {
+		free(copy);
+		copy = NULL;
+	}
+	free(spare);
 	return copy;
 }
 

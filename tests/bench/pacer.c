@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line-pacer DIR: a serial line of 115200 baud 8N1 between two ptys, DIR/host and DIR/board, with
+ * the pace of the virtual panel's UART. Says "ready" when they are there; answers each line on
+ * standard input by the bytes handed over so far, to the host and to the board; ends with it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boardctl/vboard/line.h"
+
+#define BAUD 115200
+
+struct pacer {
+	struct loop loop;
+	struct line line;
+	struct pty board;
+	struct loop_watch asked;
+};
+
+static void answer(void *context, short revents)
+{
+	struct pacer *pacer = context;
+	char question[16];
+
+	(void)revents;
+	if (read(STDIN_FILENO, question, sizeof(question)) <= 0) {
+		loop_end(&pacer->loop);
+		return;
+	}
+	printf("%llu %llu\n", (unsigned long long)pacer->line.to_host.counts.bytes,
+		(unsigned long long)pacer->line.to_device.counts.bytes);
+	fflush(stdout);
+}
+
+static int fail(const char *what, int error)
+{
+	fprintf(stderr, "line-pacer: %s: %s\n", what, strerror(-error));
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fault_plan no_faults;
+	static struct pacer pacer;
+	char path[4096];
+	int rc;
+
+	if (argc != 2 || strlen(argv[1]) + sizeof("/board") > sizeof(path)) {
+		fputs("usage: line-pacer DIR\n", stderr);
+		return 2;
+	}
+	snprintf(path, sizeof(path), "%s/board", argv[1]);
+	rc = pty_open(&pacer.board, path, BAUD);
+	if (rc < 0)
+		return fail(path, rc);
+	snprintf(path, sizeof(path), "%s/host", argv[1]);
+	rc = line_open(&pacer.line, &pacer.loop, "line", path);
+	if (rc < 0)
+		return fail(path, rc);
+	line_attach(&pacer.line, (struct line_end){pacer.board.master_fd, pacer.board.master_fd},
+		&no_faults, 1);
+	line_set_device_baud(&pacer.line, BAUD);
+	pacer.asked = (struct loop_watch){STDIN_FILENO, POLLIN, answer, &pacer};
+	loop_add_watch(&pacer.loop, &pacer.asked);
+	puts("ready");
+	fflush(stdout);
+	rc = loop_run(&pacer.loop);
+	return rc < 0 ? fail("waiting", rc) : 0;
+}
