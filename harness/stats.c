@@ -82,18 +82,21 @@ static int32_t *sorted_copy(const int32_t *samples, size_t count)
 	return copy;
 }
 
-/* The sorted samples become their distances from the median. */
-static int32_t find_mad(int32_t *sorted, size_t count)
+/* Distances from the median grow from it to both sides: the nearer one is taken until half are. */
+static int32_t find_mad(const int32_t *sorted, size_t count)
 {
-	int64_t median = sorted[rank_of(0.5, count) - 1];
+	size_t right = rank_of(0.5, count) - 1, left = right;
+	int64_t median = sorted[right], distance = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		int64_t distance = sorted[i] < median ? median - sorted[i] : sorted[i] - median;
+	for (size_t rank = rank_of(0.5, count); rank > 0; rank--) {
+		int64_t below = left > 0 ? median - sorted[left - 1] : INT64_MAX;
+		int64_t above = right < count ? sorted[right] - median : INT64_MAX;
 
-		sorted[i] = (int32_t)(distance > INT32_MAX ? INT32_MAX : distance);
+		distance = below < above ? below : above;
+		left -= below < above;
+		right += below >= above;
 	}
-	qsort(sorted, count, sizeof(*sorted), compare_counts);
-	return sorted[rank_of(0.5, count) - 1];
+	return (int32_t)(distance > INT32_MAX ? INT32_MAX : distance);
 }
 
 static double find_lag1(const int32_t *samples, size_t count, double mean, double squares)
