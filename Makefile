@@ -241,7 +241,7 @@ $(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,$(bench_lib_src)) $(li
 $(BUILD)/line-pacer: $(call obj,tests/bench/pacer.c $(patsubst %,boardctl/vboard/%.c,line loop pty fault log))
 	$(say) LD $@
 	$(Q)$(link) $^ $(LDLIBS) -o $@
-$(BUILD)/bench-line: | $(BUILD)/line-pacer
+$(BUILD)/bench-line $(BUILD)/bench-raised: | $(BUILD)/line-pacer
 
 # What packing costs the target, counted by an emulator that runs nothing else.
 bench_target_src := $(wildcard tests/bench_target/*.c) agents/core/pack.c protocol/codec.c protocol/series.c agents/baremetal/mem.c

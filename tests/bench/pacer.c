@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line-pacer DIR: a serial line of 115200 baud 8N1 between two ptys, DIR/host and DIR/board, with
- * the pace of the virtual panel's UART. Says "ready" when they are there; answers each line on
- * standard input by the bytes handed over so far, to the host and to the board; ends with it.
+ * line-pacer DIR: a serial line between two ptys, DIR/host and DIR/board, with the pace of the
+ * virtual panel's UART: 8N1, at first 115200 baud, then the rates that the two are set to. Says
+ * "ready" when they are there; answers each line on standard input by the bytes handed over so far,
+ * to the host and to the board; ends with it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,14 +14,29 @@
 
 #include "boardctl/vboard/line.h"
 
-#define BAUD 115200
+#define BAUD	115200
+#define RATE_NS (2 * LOOP_MS) /* the board's rate is looked at so often */
 
 struct pacer {
 	struct loop loop;
 	struct line line;
 	struct pty board;
 	struct loop_watch asked;
+	struct loop_timer rate_timer;
+	unsigned board_baud;
 };
+
+/* The board's UART has no divisor to see here, only a terminal's setting. */
+static void note_rate(void *context, uint64_t now_ns)
+{
+	struct pacer *pacer = context;
+	unsigned baud = pty_get_baud(&pacer->board);
+
+	if (baud != pacer->board_baud)
+		line_set_device_baud(&pacer->line, baud);
+	pacer->board_baud = baud;
+	pacer->rate_timer.due_ns = now_ns + RATE_NS;
+}
 
 static void answer(void *context, short revents)
 {
@@ -64,7 +80,10 @@ int main(int argc, char **argv)
 		return fail(path, rc);
 	line_attach(&pacer.line, (struct line_end){pacer.board.master_fd, pacer.board.master_fd},
 		&no_faults, 1);
-	line_set_device_baud(&pacer.line, BAUD);
+	pacer.rate_timer.expired = note_rate;
+	pacer.rate_timer.context = &pacer;
+	loop_add_timer(&pacer.loop, &pacer.rate_timer);
+	note_rate(&pacer, loop_now_ns());
 	pacer.asked = (struct loop_watch){STDIN_FILENO, POLLIN, answer, &pacer};
 	loop_add_watch(&pacer.loop, &pacer.asked);
 	puts("ready");
