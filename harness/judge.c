@@ -98,7 +98,7 @@ static int judge_row(struct judge_row *row)
 
 	if (row->judgement != JUDGEMENT_NO_CHANGE)
 		return 0;
-	if (difference <= JUDGE_CHANGE_COUNTS) {
+	if (difference <= JUDGE_CHANGE_COUNTS * row->resolution) {
 		row->judgement = JUDGEMENT_EQUAL;
 		return 0;
 	}
@@ -154,7 +154,8 @@ int judge_find_bounds(struct judge_row *rows, size_t count)
 				INFERENCE_ALPHA / (double)of_kind[row->is_primary],
 				&row->detectable);
 		row->detectable = fmax(row->detectable,
-			1 + fmax(JUDGE_CHANGE_MIN, JUDGE_CHANGE_COUNTS / row->median_before));
+			1 + fmax(JUDGE_CHANGE_MIN,
+				    JUDGE_CHANGE_COUNTS * row->resolution / row->median_before));
 	}
 	return rc;
 }

@@ -32,7 +32,8 @@ enum judgement {
 
 struct judge_row {
 	const char *name;
-	const double *before, *after; /* one value a run, in counts */
+	const double *before, *after; /* one value a run, all in one unit */
+	double resolution;	      /* of one count, in that unit */
 	size_t before_count, after_count;
 	bool is_primary;
 	bool is_higher_better;

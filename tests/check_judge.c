@@ -69,6 +69,7 @@ static void draw(struct drawn *drawn, uint64_t *random, size_t a_side, double pl
 		}
 		drawn->rows[r] = (struct judge_row){.before = drawn->before[r],
 			.after = drawn->after[r],
+			.resolution = 1,
 			.before_count = a_side,
 			.after_count = a_side,
 			.is_primary = true};
