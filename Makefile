@@ -257,7 +257,7 @@ $(BUILD)/bench-target/bench.elf: $(bench_target_src) $(wildcard tests/bench_targ
 		-Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,-T,tests/bench_target/bench_target.ld \
 		$(filter %.c %.S,$^) -lgcc -o $@
 
-## bench: codec, line, store and target measured, and which aims are held (three minutes)
+## bench: codec, line, store and target measured, and which aims are held (five minutes)
 .PHONY: bench
 bench:
 	$(Q)ci/setup

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static int fail(const char *what, int error)
 int main(int argc, char **argv)
 {
 	static const struct fault_plan no_faults;
+	static const struct line_end no_socket = {-1, -1};
 	static struct pacer pacer;
 	char path[4096];
 	int rc;
@@ -79,13 +81,15 @@ int main(int argc, char **argv)
 	if (rc < 0)
 		return fail(path, rc);
 	line_attach(&pacer.line, (struct line_end){pacer.board.master_fd, pacer.board.master_fd},
-		&no_faults, 1);
+		&no_socket, &no_faults, 1);
 	pacer.rate_timer.expired = note_rate;
 	pacer.rate_timer.context = &pacer;
 	loop_add_timer(&pacer.loop, &pacer.rate_timer);
 	note_rate(&pacer, loop_now_ns());
 	pacer.asked = (struct loop_watch){STDIN_FILENO, POLLIN, answer, &pacer};
 	loop_add_watch(&pacer.loop, &pacer.asked);
+	/* Above the two sides: wires do not wait for processors. */
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 2});
 	puts("ready");
 	fflush(stdout);
 	rc = loop_run(&pacer.loop);

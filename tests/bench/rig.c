@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -165,6 +166,7 @@ int bench_rig_open(struct bench_rig *rig)
 
 	*rig = (struct bench_rig){
 		.ask_fd = -1, .answer_fd = -1, .host_fd = -1, .board_fd = -1, .pacer = -1};
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
 	rc = bench_make_dir(rig->dir);
 	if (rc < 0)
 		return bench_rig_fail(rig, rc, "no folder for the benchmark: %s", strerror(-rc));

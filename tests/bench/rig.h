@@ -32,7 +32,11 @@ struct bench_counts {
 int bench_make_dir(char *dir);
 void bench_remove_dir(const char *dir);
 
-/* Close in any case. */
+/*
+ * From here on this process and its children have a real-time priority, where
+ * that is permitted: what else the machine does is not what is measured, and a
+ * board has a processor of its own.  Close in any case.
+ */
 int bench_rig_open(struct bench_rig *rig);
 void bench_rig_close(struct bench_rig *rig);
 const char *bench_rig_error(const struct bench_rig *rig);

@@ -207,6 +207,7 @@ static int send_series(struct bench_rig *rig, const struct samples *samples, boo
 	end_receiver(&transfer);
 	if (rc == 0)
 		rc = bench_rig_count(rig, &after);
+	result->encoded = 0;
 	if (rc == 0)
 		result->line = (struct bench_counts){
 			after.to_host - before.to_host, after.to_board - before.to_board};
