@@ -237,10 +237,18 @@ $(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(c
 fuzz: $(addprefix build/fuzz/,$(fuzz_names)) build/tests/check_fuzz
 	$(Q)tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ_CORES) $(fuzz_names)
 
-# Benchmarks of the harness itself; their helpers are those of the tests.
-$(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,tests/samples.c) $(libsameboard)
+# Benchmarks of the harness itself.
+bench_lib_src := tests/samples.c $(filter-out tests/bench/pacer.c,$(wildcard tests/bench/*.c)) \
+	$(filter-out agents/linux/main.c,$(linux_src)) $(posix_src)
+$(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,$(bench_lib_src)) $(libsameboard)
 	$(say) LD $@
 	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
+
+# The virtual panel's line between two ptys; a program, since vboard shares nothing with the drivers.
+$(BUILD)/line-pacer: $(call obj,tests/bench/pacer.c $(patsubst %,boardctl/vboard/%.c,line loop pty fault log))
+	$(say) LD $@
+	$(Q)$(link) $^ $(LDLIBS) -o $@
+$(BUILD)/bench-line $(BUILD)/bench-raised: | $(BUILD)/line-pacer
 
 # What packing costs the target, counted by an emulator that runs nothing else.
 bench_target_src := $(wildcard tests/bench_target/*.c) agents/core/pack.c protocol/codec.c protocol/series.c agents/baremetal/mem.c
@@ -256,14 +264,12 @@ $(BUILD)/bench-target/bench.elf: $(bench_target_src) $(wildcard tests/bench_targ
 		-Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,-T,tests/bench_target/bench_target.ld \
 		$(filter %.c %.S,$^) -lgcc -o $@
 
-## bench: what the samples come to on the wire, and what coding them costs
+## bench: codec, line, store and target measured, and which aims are held (five minutes)
 .PHONY: bench
-bench: $(benches) $(BUILD)/bench-target/bench.elf
-	$(Q)$(BUILD)/bench-codec --hz 24000000 tests/data/latency/*.ns.txt
-	$(Q)$(BUILD)/bench-wire tests/data/latency/*.ns.txt
-	@echo 'packing $(notdir $(bench_target_series)) on the target:'
-	$(Q)qemu-system-riscv64 -M virt -m 32 -bios none -nographic -monitor none -serial stdio \
-		-icount shift=0 -kernel $(BUILD)/bench-target/bench.elf
+bench:
+	$(Q)ci/setup
+	$(Q)$(MAKE) --no-print-directory $(parallel) $(benches) $(BUILD)/bench-target/bench.elf
+	$(Q)BUILD=$(BUILD) tests/bench/run
 
 # Every core, unless the user has said otherwise.
 parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
