@@ -96,6 +96,8 @@ int run_step_power(struct run *run)
 	struct board *board = run->request->board;
 	const struct manifest *manifest = run->request->manifest;
 	struct watcher_config config = {
+		.rules = bootrules_get(board->config->rules),
+		.medium = board->mux ? "sd" : NULL,
 		.loader_banner = manifest->loader_banner,
 		.prompt = board->config->loader.prompt,
 		.first_banner = manifest->first_banner,
@@ -197,6 +199,9 @@ static int hand_over(struct run *run)
 	const char *command = manifest->boot[manifest->boot_count - 1];
 	int rc;
 
+	if (watcher_verdict(&run->watcher)->cause == WATCHER_CAUSE_WRONG_MEDIUM)
+		run_event(run, "warning", "the firmware did not come from the card: %s",
+			watcher_verdict(&run->watcher)->text);
 	/* What the loader's dialogue tried and repeated is no verdict. */
 	watcher_clear_verdict(&run->watcher);
 	rc = loader_boot(run->loader, command);
