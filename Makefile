@@ -210,7 +210,8 @@ FUZZ_CORES ?= $(shell nproc)
 FUZZ_CC ?= clang
 fuzz_names := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_flags = -std=c11 -O1 -g $(warnings) -fsanitize=fuzzer-no-link,address,undefined \
-	-fno-sanitize-recover=undefined $(lib_cflags) $(check_cflags) -pthread $(base_cppflags)
+	-fno-sanitize-recover=undefined -fprofile-instr-generate -fcoverage-mapping \
+	$(lib_cflags) $(check_cflags) -pthread $(base_cppflags)
 fuzz_obj = $(patsubst %.c,build/fuzz/obj/%.o,$(1))
 
 build/fuzz/obj/%.o: %.c
@@ -221,14 +222,15 @@ build/fuzz/obj/%.o: %.c
 build/fuzz/lib.a: $(call fuzz_obj,$(lib_src))
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-$(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c) build/fuzz/lib.a
+$(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c tests/store_fixture.c) build/fuzz/lib.a
 	$(say) LD $@
 	$(Q)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $^ $(check_libs) $(lib_libs) -lm -o $@
 
-## fuzz: run each fuzzer for FUZZ_SECONDS (600) on FUZZ_CORES, coverage printed
+## fuzz: run each fuzzer (FUZZ=NAMES) for FUZZ_SECONDS (600) on FUZZ_CORES, coverage printed
 .PHONY: fuzz
-fuzz: $(addprefix build/fuzz/,$(fuzz_names)) build/tests/check_fuzz
-	$(Q)tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ_CORES) $(fuzz_names)
+FUZZ ?= $(fuzz_names)
+fuzz: $(addprefix build/fuzz/,$(FUZZ)) build/tests/check_fuzz
+	$(Q)tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ_CORES) $(FUZZ)
 
 # Benchmarks of the harness itself; their helpers are those of the tests.
 $(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,tests/samples.c) $(libsameboard)
