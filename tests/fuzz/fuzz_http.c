@@ -229,11 +229,24 @@ int fuzz_http(const uint8_t *bytes, size_t size)
 /* ------------------------------------------------------------------- seeds */
 
 #define LOCAL	   "Host: 127.0.0.1\r\n"
-#define AUTHORISED LOCAL "Authorization: Bearer " TOKEN "\r\n"
+#define RIGHT	   "Authorization: Bearer " TOKEN "\r\n"
+#define AUTHORISED LOCAL RIGHT
 #define SUBMISSION                                                                                 \
 	"{\"suite\": \"own\", \"suite_text\": \"{\\\"systems\\\":[\\\"tiny\\\"],"                  \
 	"\\\"windows\\\":[{\\\"bench\\\":\\\"wake.idle\\\"}]}\", \"board\": \"a\", "               \
 	"\"boots\": 2, \"seed\": 7, \"client\": \"me\", \"command\": \"submit\"}"
+
+/* Submitted, then looked at and cancelled. */
+static size_t write_session(char *seed, size_t size, char head, const char *right)
+{
+	return (size_t)snprintf(seed, size,
+		"%cPOST /v1/jobs HTTP/1.1\r\n" LOCAL "%sContent-Length: %zu\r\n\r\n%s"
+		"GET /v1/jobs/1 HTTP/1.1\r\n" LOCAL "\r\n"
+		"GET /v1/queue HTTP/1.1\r\n" LOCAL "\r\n"
+		"POST /v1/jobs/1/cancel HTTP/1.1\r\n" LOCAL "%sContent-Length: 0\r\n\r\n"
+		"GET /v1/jobs/1/events HTTP/1.1\r\n" LOCAL "\r\n",
+		head, right, sizeof(SUBMISSION) - 1, SUBMISSION, right);
+}
 
 void fuzz_http_seeds(fuzz_visit *visit, void *context)
 {
@@ -257,22 +270,16 @@ void fuzz_http_seeds(fuzz_visit *visit, void *context)
 		"POST /v1/jobs HTTP/1.1\r\n" LOCAL "Transfer-Encoding: chunked\r\n"
 		"Expect: 100-continue\r\n\r\nffffffffffffffff\r\n{}",
 	};
+	static const char *const rights[] = {
+		RIGHT, "", "Authorization: Bearer x\r\n", "Origin: http://evil.example\r\n" RIGHT};
 	char seed[2048];
 
 	for (char head = '0'; head < '4'; head++) {
 		for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
 			visit(context, (const uint8_t *)seed,
 				(size_t)snprintf(seed, sizeof(seed), "%c%s", head, requests[i]));
-		/* Submitted, then looked at and cancelled. */
-		visit(context, (const uint8_t *)seed,
-			(size_t)snprintf(seed, sizeof(seed),
-				"%cPOST /v1/jobs HTTP/1.1\r\n" AUTHORISED
-				"Content-Length: %zu\r\n\r\n%s"
-				"GET /v1/jobs/1 HTTP/1.1\r\n" LOCAL "\r\n"
-				"GET /v1/queue HTTP/1.1\r\n" LOCAL "\r\n"
-				"POST /v1/jobs/1/cancel HTTP/1.1\r\n" AUTHORISED
-				"Content-Length: 0\r\n\r\n"
-				"GET /v1/jobs/1/events HTTP/1.1\r\n" LOCAL "\r\n",
-				head, sizeof(SUBMISSION) - 1, SUBMISSION));
+		for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
+			visit(context, (const uint8_t *)seed,
+				write_session(seed, sizeof(seed), head, rights[i]));
 	}
 }
