@@ -222,7 +222,7 @@ build/fuzz/obj/%.o: %.c
 build/fuzz/lib.a: $(call fuzz_obj,$(lib_src))
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-$(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c tests/store_fixture.c) build/fuzz/lib.a
+$(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c) build/fuzz/lib.a
 	$(say) LD $@
 	$(Q)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $^ $(check_libs) $(lib_libs) -lm -o $@
 

@@ -16,8 +16,8 @@
 #include "harness/exact.h"
 #include "harness/show.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/store_fixture.h"
 
+#define T0	    1700000000000
 #define SAMPLES_MAX (1u << 28) /* bytes that a query may give of so small a file */
 
 /* ------------------------------------------------------------------- reading */
@@ -147,7 +147,13 @@ static void add_window(struct store *store, int64_t run, unsigned number, const 
 {
 	static const int32_t values[] = {0, 5, 3, 3, 70, 4, 3, 2, 90000, 1, 1, 1};
 	static const uint64_t stamps[] = {1000, 2000, 3000, 4000, 5001, 6000};
-	const struct store_window window = fixture_window(number);
+	const struct store_window window = {.number = number,
+		.bench = 10,
+		.name = "wake.idle",
+		.load = "idle",
+		.phase = "aligned",
+		.n = 12,
+		.period_us = 1000};
 	const struct store_series list[] = {
 		{.id = 1, .name = series, .kind = STORE_SERIES_COUNTS, .data = values, .count = 12},
 		{.id = 2, .name = "os_ns", .kind = STORE_SERIES_STAMPS, .data = stamps, .count = 6},
@@ -176,7 +182,7 @@ static void add_window(struct store *store, int64_t run, unsigned number, const 
 
 static void add_run(struct store *store, int64_t job, const char *system, int64_t *run)
 {
-	const struct store_mark marks[] = {{0, FIXTURE_T0, false}, {7, FIXTURE_T0 + 5, true}};
+	const struct store_mark marks[] = {{0, T0, false}, {7, T0 + 5, true}};
 	const struct store_gate gates[] = {
 		{.id = "silence", .window = 1, .verdict = GATE_VERDICT_PASS, .evidence = "0 bytes"},
 		{.id = "soak",
@@ -185,32 +191,46 @@ static void add_run(struct store *store, int64_t job, const char *system, int64_
 			.threshold = ">= 20 s"},
 	};
 
-	*run = fixture_run(store, job, system, job);
+	const struct store_run row = {.job_id = job,
+		.board = "panel1",
+		.model = "lichee-rv-86-panel",
+		.system = system,
+		.image_version = "1.0",
+		.image_file = "test.img",
+		.image_sha256 = "00ff",
+		.image_manifest = "{}",
+		.boot = 1,
+		.started_ms = T0};
+
+	FUZZ_EXPECT(store_begin_run(store, &row, run) == 0);
 	FUZZ_EXPECT(store_set_facts(store, *run, "platform=x\nprotection=none\n", 27) == 0);
-	FUZZ_EXPECT(store_add_event(store, *run, FIXTURE_T0, "state", "power on") == 0);
+	FUZZ_EXPECT(store_add_event(store, *run, T0, "state", "power on") == 0);
 	FUZZ_EXPECT(store_append_console(store, *run, "U-Boot => run", 13, marks, 2) == 0);
 	add_window(store, *run, 1, "latency");
 	add_window(store, *run, 2, "handoff.instret");
-	FUZZ_EXPECT(store_end_run(store, *run, VERDICT_PASS, "", FIXTURE_T0 + 9, gates, 2) == 0);
+	FUZZ_EXPECT(store_end_run(store, *run, VERDICT_PASS, "", T0 + 9, gates, 2) == 0);
 }
 
 /* In memory; the caller closes it. */
 static struct store *make_store(void)
 {
-	struct store *store = fixture_open(":memory:");
+	const struct store_job begun = {.command = "run test", .suite = "smoke", .started_ms = T0};
 	const struct queue_job queued = {.board = "panel1",
 		.client = "x",
 		.suite = "smoke",
 		.suite_json = "{}",
 		.systems = "linux",
 		.command = "submit"};
-	int64_t job = fixture_job(store, "smoke"), ids[2], id;
+	int64_t job, ids[2], id;
+	struct store *store;
 
+	FUZZ_EXPECT(store_open(&store, ":memory:", 0) == 0);
+	FUZZ_EXPECT(store_begin_job(store, &begun, &job) == 0);
 	add_run(store, job, "linux", &ids[0]);
 	add_run(store, job, "baremetal", &ids[1]);
-	FUZZ_EXPECT(store_set_baseline(store, "good", "note", ids, 2, FIXTURE_T0) == 0);
+	FUZZ_EXPECT(store_set_baseline(store, "good", "note", ids, 2, T0) == 0);
 	FUZZ_EXPECT(queue_add(store, &queued, &id) == 0);
-	FUZZ_EXPECT(queue_note_health(store, "panel1", true, "no relay", FIXTURE_T0) == 0);
+	FUZZ_EXPECT(queue_note_health(store, "panel1", true, "no relay", T0) == 0);
 	return store;
 }
 
@@ -312,13 +332,14 @@ static int64_t take_number(struct fuzz_input *input, int64_t right)
 
 static void change_rows(struct fuzz_input *input)
 {
-	struct store *store = make_store();
+	static struct store *store;
 	size_t size, got;
 	const uint8_t *bytes;
 	void *packed;
 	int64_t numbers[4];
 
-	sqlite3_exec(store->db, "PRAGMA ignore_check_constraints=ON", NULL, NULL, NULL);
+	store = store ? store : make_store();
+	sqlite3_exec(store->db, "PRAGMA ignore_check_constraints=ON; BEGIN", NULL, NULL, NULL);
 	numbers[0] = take_number(input, STORE_SERIES_COUNTS);
 	numbers[1] = take_number(input, 0);
 	bytes = fuzz_take_bytes(input, fuzz_take_half(input) % 2048, &got);
@@ -339,7 +360,7 @@ static void change_rows(struct fuzz_input *input)
 	run_sql(store, "UPDATE series SET count=?, data=? WHERE id=2", numbers, 1, input->bytes,
 		input->left);
 	read_all(store);
-	store_close(store);
+	sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 int fuzz_store(const uint8_t *bytes, size_t size)
