@@ -193,6 +193,49 @@ int query_metrics(struct store *store, int64_t run_id, struct query_metric **met
 		"i", run_id);
 }
 
+/* A metric of the series; one of its window, which no series has. */
+#define FIGURE(name) "max(CASE WHEN metrics.name = '" name "' THEN value END), "
+#define OF_WINDOW(name)                                                                            \
+	"(SELECT value FROM metrics AS of WHERE of.run_id = metrics.run_id AND of.window_id = "    \
+	"windows.id AND of.series_id IS NULL AND of.name = '" name "'), "
+
+int query_figures(struct store *store, int64_t run_id, struct query_figures **figures)
+{
+	static const struct rows_column columns[] = {
+		COLUMN(INTEGER, struct query_figures, run_id),
+		COLUMN(INTEGER, struct query_figures, bench),
+		COLUMN(TEXT, struct query_figures, window),
+		COLUMN(TEXT, struct query_figures, phase),
+		COLUMN(TEXT, struct query_figures, series),
+		COLUMN(NUMBER, struct query_figures, counter_hz),
+		COLUMN(NUMBER, struct query_figures, floor),
+		COLUMN(NUMBER, struct query_figures, n),
+		COLUMN(NUMBER, struct query_figures, early),
+		COLUMN(NUMBER, struct query_figures, missed),
+		COLUMN(NUMBER, struct query_figures, p50),
+		COLUMN(NUMBER, struct query_figures, p90),
+		COLUMN(NUMBER, struct query_figures, p95),
+		COLUMN(NUMBER, struct query_figures, p99),
+		COLUMN(NUMBER, struct query_figures, p999),
+		COLUMN(NUMBER, struct query_figures, p9999),
+		COLUMN(NUMBER, struct query_figures, max),
+		COLUMN(NUMBER, struct query_figures, batch),
+	};
+	static const struct rows_kind kind = ROWS_KIND(struct query_figures, columns);
+
+	return rows_read(store, (void **)figures, &kind,
+		"SELECT metrics.run_id, bench, windows.name, phase, series.name, " OF_WINDOW(
+			"counter_hz") OF_WINDOW("floor") FIGURE("n") FIGURE("early")
+			FIGURE("missed") FIGURE("p50") FIGURE("p90") FIGURE("p95") FIGURE(
+				"p99") FIGURE("p99.9") FIGURE("p99.99")
+				FIGURE("max") "ifnull(max(CASE WHEN metrics.name = 'batch' THEN value END), 1) "
+					      "FROM metrics JOIN series ON series.id = series_id "
+					      "JOIN windows ON windows.id = metrics.window_id WHERE metrics.run_id = ? "
+					      "GROUP BY series.id HAVING sum(metrics.name = 'p50') "
+					      "ORDER BY windows.number, series.number",
+		"i", run_id);
+}
+
 int query_gates(struct store *store, int64_t run_id, struct query_gate **gates)
 {
 	static const struct rows_column columns[] = {

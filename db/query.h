@@ -60,6 +60,17 @@ struct query_metric {
 	const char *unit;
 };
 
+/* What was reckoned of one series of samples; values as stored, NaN where there is none. */
+struct query_figures {
+	int64_t run_id, bench;
+	const char *window; /* its name */
+	const char *phase, *series;
+	double counter_hz, floor; /* of its window */
+	double batch;		  /* operations a sample is of; 1: one */
+	double n, early, missed;
+	double p50, p90, p95, p99, p999, p9999, max;
+};
+
 struct query_gate {
 	const char *id;
 	int64_t window; /* number; 0: of the run */
@@ -107,6 +118,7 @@ int query_manifest(struct store *store, int64_t run_id, char **text);
 int query_windows(struct store *store, int64_t run_id, struct query_window **windows);
 int query_series(struct store *store, int64_t window_id, struct query_series **series);
 int query_metrics(struct store *store, int64_t run_id, struct query_metric **metrics);
+int query_figures(struct store *store, int64_t run_id, struct query_figures **figures);
 int query_gates(struct store *store, int64_t run_id, struct query_gate **gates);
 int query_events(struct store *store, int64_t run_id, struct query_event **events);
 int query_facts(struct store *store, int64_t run_id, struct query_fact **facts);

@@ -25,6 +25,9 @@ const struct cli_command cli_commands[] = {
 		command_show},
 	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJBjh", 0,
 		CLI_ARGUMENTS_MAX, command_compare},
+	{"baseline", "[NAME [RUN...]]",
+		"name runs to hold others against (default: the last job's), or list them", "dJjh",
+		0, CLI_ARGUMENTS_MAX, command_baseline},
 	{"gates", "", "explain every validity gate", "jh", 0, 0, command_gates},
 	{"boards", "[BOARD]", "list the boards of the lab file, who holds them, and their health",
 		"ldEjh", 0, 1, command_boards},
@@ -66,7 +69,7 @@ static const struct option_row {
 	{'s', "seed", "N", "decides the order of systems (default 1)"},
 	{'n', "limit", "N", "at most so many rows (default 20)"},
 	{'J', "job", "JOB", "all runs of this job: an id, LAST or LAST~N"},
-	{'B', "baseline", "RUN", "judge by the EXACT rule against this run: an id, LAST or LAST~N"},
+	{'B', "baseline", "NAME", "judge against these runs, or by the EXACT rule against one run"},
 	{'c', "console", NULL, "print what the board said on its line, byte by byte"},
 	{'R', "run", "RUN", "the stored line of this run instead of a file: an id, LAST or LAST~N"},
 	{'S', "socket", "PATH",
@@ -109,7 +112,7 @@ static int print_help(const struct cli_command *command)
 	log_result("usage: sameboard COMMAND [OPTION...] [ARGUMENT...]\n\n"
 		   "What does each operating system really cost on the same board?\n\nCommands:\n");
 	for (command = cli_commands; command->name; command++)
-		log_result("  %-8s %s\n", command->name, command->summary);
+		log_result("  %-9s %s\n", command->name, command->summary);
 	print_options("hV");
 	log_result("\n`sameboard COMMAND --help` shows the options of a command.\n"
 		   "Exit codes: 0 passed; 1 a regression, a failed gate, panic, hang or no agent;\n"

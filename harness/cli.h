@@ -65,6 +65,7 @@ int command_plan(struct cli *cli);
 int command_list(struct cli *cli);
 int command_show(struct cli *cli);
 int command_compare(struct cli *cli);
+int command_baseline(struct cli *cli);
 int command_gates(struct cli *cli);
 int command_boards(struct cli *cli);
 int command_power(struct cli *cli);

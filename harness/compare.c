@@ -13,12 +13,12 @@
 /* Everything that was read of one run. */
 struct loaded_run {
 	struct query_run *run;
-	struct query_window *windows;
 	struct query_metric *metrics;
+	struct query_figures *figures;
 	struct query_gate *gates;
 	struct query_fact *facts;
 	struct query_event *events;
-	int window_count, metric_count, gate_count, fact_count, event_count;
+	int metric_count, figure_count, gate_count, fact_count, event_count;
 	size_t system;
 };
 
@@ -35,7 +35,7 @@ static int load_run(struct store *store, int64_t run_id, struct loaded_run *load
 
 	if (rc < 0)
 		return rc;
-	if ((rc = loaded->window_count = query_windows(store, run_id, &loaded->windows)) < 0)
+	if ((rc = loaded->figure_count = query_figures(store, run_id, &loaded->figures)) < 0)
 		return rc;
 	if ((rc = loaded->metric_count = query_metrics(store, run_id, &loaded->metrics)) < 0)
 		return rc;
@@ -45,25 +45,6 @@ static int load_run(struct store *store, int64_t run_id, struct loaded_run *load
 		return rc;
 	rc = loaded->event_count = query_events(store, run_id, &loaded->events);
 	return rc < 0 ? rc : 0;
-}
-
-static const struct query_metric *find_metric(
-	const struct loaded_run *run, int64_t window_id, const char *series, const char *name)
-{
-	for (int i = 0; i < run->metric_count; i++)
-		if (run->metrics[i].window_id == window_id &&
-			strcmp(run->metrics[i].name, name) == 0 &&
-			(!series || strcmp(run->metrics[i].series, series) == 0))
-			return &run->metrics[i];
-	return NULL;
-}
-
-static double metric_value(
-	const struct loaded_run *run, int64_t window_id, const char *series, const char *name)
-{
-	const struct query_metric *metric = find_metric(run, window_id, series, name);
-
-	return metric ? metric->value : NAN;
 }
 
 /* ---------------------------------------------------------------- systems */
@@ -101,14 +82,11 @@ static void add_run_to_system(struct compare_system *system, const struct loaded
 		system->gates_not_applicable +=
 			run->gates[i].verdict == GATE_VERDICT_NOT_APPLICABLE;
 	}
-	for (int i = 0; i < run->window_count; i++) {
-		double hz = metric_value(run, run->windows[i].id, NULL, "counter_hz");
-		double ppm = metric_value(run, run->windows[i].id, NULL, "clock");
-
-		if (hz > 0)
-			system->counter_hz = hz;
-		if (!isnan(ppm))
-			system->clock_ppm = ppm;
+	for (int i = 0; i < run->metric_count; i++) {
+		if (strcmp(run->metrics[i].name, "counter_hz") == 0)
+			system->counter_hz = run->metrics[i].value;
+		else if (strcmp(run->metrics[i].name, "clock") == 0)
+			system->clock_ppm = run->metrics[i].value;
 	}
 }
 
@@ -134,88 +112,47 @@ static struct compare_row *find_row(struct compare *compare, const char *name)
 	return grown;
 }
 
+/* The row's name that a series has; false: it is none. */
+static bool name_row(const struct query_figures *figures, char *name, size_t size)
+{
+	if (rows_is_gate_bench((unsigned)figures->bench) || !rows_is_measured(figures->series))
+		return false;
+	rows_name(name, size, figures->window, figures->phase, figures->series);
+	return true;
+}
+
 /* Which rows there are, in the order of the first run that has them. */
 static int find_rows(struct compare *compare, const struct loaded_run *run)
 {
-	for (int w = 0; w < run->window_count; w++) {
-		const struct query_window *window = &run->windows[w];
+	for (int i = 0; i < run->figure_count; i++) {
+		char name[96];
 
-		if (rows_is_gate_bench((unsigned)window->bench))
-			continue;
-		for (int m = 0; m < run->metric_count; m++) {
-			const struct query_metric *metric = &run->metrics[m];
-			char name[96];
-
-			if (metric->window_id != window->id || strcmp(metric->name, "p50") != 0 ||
-				!rows_is_measured(metric->series))
-				continue;
-			rows_name(name, sizeof(name), window->name, window->phase, metric->series);
-			if (!find_row(compare, name))
-				return -ENOMEM;
-		}
+		if (name_row(&run->figures[i], name, sizeof(name)) && !find_row(compare, name))
+			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* A statistic of one row over the valid runs of one system. */
-static double over_runs(const struct compare *compare, const char *row, size_t system,
-	const char *statistic, double (*combine)(double *values, size_t count), unsigned *boots)
+/* A row in the valid runs of one system: the number of runs that have it. */
+static size_t collect(const struct compare *compare, const char *row, size_t system,
+	const struct query_figures **found)
 {
-	const struct compare_loaded *loaded = compare->loaded;
-	double *values = calloc(loaded->count + 1, sizeof(*values));
-	double combined;
 	size_t count = 0;
 
-	if (!values)
-		return NAN;
-	for (size_t r = 0; r < loaded->count; r++) {
-		const struct loaded_run *run = &loaded->runs[r];
-		bool found = false;
+	for (size_t r = 0; r < compare->loaded->count; r++) {
+		const struct loaded_run *run = &compare->loaded->runs[r];
+		bool is_found = run->system != system || run->run->verdict != VERDICT_PASS;
 
-		if (run->system != system || run->run->verdict != VERDICT_PASS)
-			continue;
-		for (int m = 0; !found && m < run->metric_count; m++) {
-			const struct query_metric *metric = &run->metrics[m];
-			char name[96] = "";
+		for (int i = 0; !is_found && i < run->figure_count; i++) {
+			char name[96];
 
-			for (int w = 0; w < run->window_count; w++)
-				if (run->windows[w].id == metric->window_id)
-					rows_name(name, sizeof(name), run->windows[w].name,
-						run->windows[w].phase, metric->series);
-			if (strcmp(name, row) != 0)
-				continue;
-			if (strcmp(statistic, "floor") == 0) {
-				values[count++] =
-					metric_value(run, metric->window_id, NULL, "floor");
-				found = true;
-			} else if (strcmp(metric->name, statistic) == 0) {
-				values[count++] = metric->value;
-				found = true;
-			}
+			is_found = name_row(&run->figures[i], name, sizeof(name)) &&
+				   strcmp(name, row) == 0;
+			if (is_found)
+				found[count++] = &run->figures[i];
 		}
 	}
-	*boots = (unsigned)count;
-	combined = count ? combine(values, count) : NAN;
-	free(values);
-	return combined;
-}
-
-static double highest(double *values, size_t count)
-{
-	double best = values[0];
-
-	for (size_t i = 1; i < count; i++)
-		best = fmax(best, values[i]);
-	return best;
-}
-
-static double sum(double *values, size_t count)
-{
-	double total = 0;
-
-	for (size_t i = 0; i < count; i++)
-		total += values[i];
-	return total;
+	return count;
 }
 
 /* Why a system that ran has no such row. */
@@ -241,30 +178,75 @@ static const char *find_unsupported(
 	return NULL;
 }
 
-static void fill_cell(struct compare *compare, struct compare_row *row, size_t system)
+/* One figure of a row over its runs. */
+struct over_runs {
+	const struct query_figures **found;
+	double *values; /* room for one of each */
+	size_t count;
+};
+
+static void take(struct over_runs *runs, size_t offset)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		memcpy(&runs->values[i], (const char *)runs->found[i] + offset, sizeof(double));
+}
+
+static double median_over(struct over_runs *runs, size_t offset)
+{
+	take(runs, offset);
+	return stats_median(runs->values, runs->count);
+}
+
+static double sum_over(struct over_runs *runs, size_t offset)
+{
+	double total = 0;
+
+	take(runs, offset);
+	for (size_t i = 0; i < runs->count; i++)
+		total += runs->values[i];
+	return total;
+}
+
+static double highest_over(struct over_runs *runs, size_t offset)
+{
+	double best = NAN;
+
+	take(runs, offset);
+	for (size_t i = 0; i < runs->count; i++)
+		best = fmax(best, runs->values[i]);
+	return best;
+}
+
+#define FIGURE(member) offsetof(struct query_figures, member)
+
+static int fill_cell(struct compare *compare, struct compare_row *row, size_t system)
 {
 	struct compare_cell *cell = &row->cells[system];
-	unsigned boots;
+	struct over_runs runs = {
+		.found = calloc(compare->loaded->count + 1, sizeof(*runs.found)),
+		.values = calloc(compare->loaded->count + 1, sizeof(*runs.values)),
+	};
+	int rc = runs.found && runs.values ? 0 : -ENOMEM;
 
-	cell->batch = over_runs(compare, row->name, system, "batch", stats_median, &boots);
-	if (!(cell->batch >= 1)) /* runs of before this was stored */
-		cell->batch = 1;
-	cell->floor = over_runs(compare, row->name, system, "floor", stats_median, &boots);
-	cell->n = over_runs(compare, row->name, system, "n", stats_median, &boots);
-	cell->p50 = over_runs(compare, row->name, system, "p50", stats_median, &boots);
-	cell->p99 = over_runs(compare, row->name, system, "p99", stats_median, &boots);
-	cell->p999 = over_runs(compare, row->name, system, "p99.9", stats_median, &boots);
-	cell->missed = over_runs(compare, row->name, system, "missed", sum, &boots);
-	cell->early = over_runs(compare, row->name, system, "early", sum, &boots);
-	cell->max = over_runs(compare, row->name, system, "max", highest, &boots);
-	cell->floor /= cell->batch;
-	cell->p50 /= cell->batch;
-	cell->p99 /= cell->batch;
-	cell->p999 /= cell->batch;
-	cell->max /= cell->batch;
-	cell->boots = boots;
-	if (boots == 0)
+	if (rc == 0)
+		runs.count = collect(compare, row->name, system, runs.found);
+	cell->boots = (unsigned)runs.count;
+	if (rc == 0 && runs.count > 0) {
+		cell->batch = median_over(&runs, FIGURE(batch));
+		cell->floor = median_over(&runs, FIGURE(floor)) / cell->batch;
+		cell->n = median_over(&runs, FIGURE(n));
+		cell->p50 = median_over(&runs, FIGURE(p50)) / cell->batch;
+		cell->p99 = median_over(&runs, FIGURE(p99)) / cell->batch;
+		cell->p999 = median_over(&runs, FIGURE(p999)) / cell->batch;
+		cell->max = highest_over(&runs, FIGURE(max)) / cell->batch;
+		cell->missed = sum_over(&runs, FIGURE(missed));
+		cell->early = sum_over(&runs, FIGURE(early));
+	} else if (rc == 0) {
 		cell->unsupported = find_unsupported(compare, row, system);
+	}
+	free(runs.found);
+	free(runs.values);
+	return rc;
 }
 
 int compare_init(struct compare *compare, struct store *store, const int64_t *run_ids, size_t count)
@@ -294,8 +276,8 @@ int compare_init(struct compare *compare, struct store *store, const int64_t *ru
 		if (compare->loaded->runs[i].run->verdict == VERDICT_PASS)
 			rc = find_rows(compare, &compare->loaded->runs[i]);
 	for (size_t r = 0; rc == 0 && r < compare->row_count; r++)
-		for (size_t s = 0; s < compare->system_count; s++)
-			fill_cell(compare, &compare->rows[r], s);
+		for (size_t s = 0; rc == 0 && s < compare->system_count; s++)
+			rc = fill_cell(compare, &compare->rows[r], s);
 	return rc;
 }
 
@@ -305,7 +287,7 @@ void compare_fini(struct compare *compare)
 		struct loaded_run *run = &compare->loaded->runs[i];
 
 		free(run->run);
-		free(run->windows);
+		free(run->figures);
 		free(run->metrics);
 		free(run->gates);
 		free(run->facts);

@@ -12,6 +12,7 @@
 #define LOADER_PROMPT_MS  45000
 #define PAYLOAD_LOAD_MS	  120000
 #define ICOUNT_LATENCY_MS 2000
+#define SILENT_TRIES	  7 /* a request is asked for about 10 s: a busy host is no silent agent */
 
 /* ------------------------------------------------------------------- card */
 
@@ -304,8 +305,9 @@ void run_init_peer(struct run *run, uint32_t baud)
 {
 	struct peer_link link = {run, read_link, write_link, now_us, set_baud};
 	struct peer_events events = {.context = run, .text = see_text};
-	struct peer_config config = {
-		.baud = baud, .latency_ms = 50 + run->request->board->config->latency_ms};
+	struct peer_config config = {.baud = baud,
+		.latency_ms = 50 + run->request->board->config->latency_ms,
+		.tries = SILENT_TRIES};
 
 	/* Where time follows from instructions, an idle emulator is late for the host's bytes. */
 	if (run_is_icount(run))

@@ -51,6 +51,29 @@ static int32_t *sorted_copy(const int32_t *samples, size_t count)
 	return copy;
 }
 
+/* The sorted samples become their distances from the median. */
+static int32_t find_mad(int32_t *sorted, size_t count)
+{
+	int64_t median = sorted[rank_of(0.5, count) - 1];
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t distance = sorted[i] < median ? median - sorted[i] : sorted[i] - median;
+
+		sorted[i] = (int32_t)(distance > INT32_MAX ? INT32_MAX : distance);
+	}
+	qsort(sorted, count, sizeof(*sorted), compare_counts);
+	return sorted[rank_of(0.5, count) - 1];
+}
+
+static double find_lag1(const int32_t *samples, size_t count, double mean, double squares)
+{
+	double products = 0;
+
+	for (size_t i = 1; i < count; i++)
+		products += (samples[i - 1] - mean) * (samples[i] - mean);
+	return squares > 0 ? products / squares : 0;
+}
+
 int stats_summarise(
 	const int32_t *samples, size_t count, uint64_t period_counts, struct stats_summary *summary)
 {
@@ -81,8 +104,19 @@ int stats_summarise(
 	summary->sd = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
 	for (int q = 0; q < STATS_QUANTILES; q++)
 		summary->quantiles[q] = sorted[rank_of(quantiles[q].p, count) - 1];
+	summary->mad = find_mad(sorted, count);
+	summary->lag1 = find_lag1(samples, count, mean, squares);
 	free(sorted);
 	return 0;
+}
+
+size_t stats_count_above(const int32_t *samples, size_t count, double limit)
+{
+	size_t above = 0;
+
+	for (size_t i = 0; i < count; i++)
+		above += samples[i] > limit;
+	return above;
 }
 
 const char *stats_quantile_name(enum stats_quantile quantile)

@@ -27,12 +27,17 @@ struct stats_summary {
 	int32_t min, max;
 	size_t max_index; /* of the first highest one, from 0 */
 	double mean, sd;  /* sd: n - 1; 0 for one sample */
+	int32_t mad;	  /* median distance from the median, both nearest rank */
+	double lag1;	  /* autocorrelation of neighbours; 0 where nothing varies */
 	int32_t quantiles[STATS_QUANTILES];
 };
 
 /* period_counts 0: no grid, nothing is missed.  -EINVAL for no samples. */
 int stats_summarise(const int32_t *samples, size_t count, uint64_t period_counts,
 	struct stats_summary *summary);
+
+/* Samples above a limit. */
+size_t stats_count_above(const int32_t *samples, size_t count, double limit);
 
 /* "p50", "p99.9"; its p; the quantile of a name, or -EINVAL. */
 const char *stats_quantile_name(enum stats_quantile quantile);

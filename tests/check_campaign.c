@@ -15,13 +15,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -153,19 +151,15 @@ static unsigned count_emulators(const char *dir)
 
 /* --------------------------------------------------------------------- begin */
 
-/* A small file system for the database; false where that is not allowed. */
-static bool mount_small(struct trial *trial)
+/* The database on a file system of its own, where that is allowed. */
+static void mount_small(struct trial *trial)
 {
-	snprintf(trial->small, sizeof(trial->small), "%s",
-		scratch_path(&trial->rig.lab.scratch, "small"));
-	if (mkdir(trial->small, 0755) != 0 || unshare(CLONE_NEWNS) != 0 ||
-		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-		mount("none", trial->small, "tmpfs", 0, "size=2m") != 0) {
-		trial->small[0] = '\0';
-		return false;
-	}
+	struct scratch *scratch = &trial->rig.lab.scratch;
+
+	if (!scratch_mount(scratch, "small", "2m"))
+		return;
+	snprintf(trial->small, sizeof(trial->small), "%s", scratch_path(scratch, "small"));
 	snprintf(trial->rig.lab.db, sizeof(trial->rig.lab.db), "%s/runs.db", trial->small);
-	return true;
 }
 
 static void begin(struct trial *trial)
@@ -360,7 +354,7 @@ static void end(struct trial *trial)
 		ck_assert_int_eq(status, 0);
 	}
 	if (trial->small[0])
-		umount2(trial->small, MNT_DETACH);
+		scratch_unmount(&trial->rig.lab.scratch, "small");
 	if (trial->victim == VICTIM_GUARD && trial->rig.lab.board) {
 		/* Whatever a vboard does without its guard, nothing of it may stay. */
 		int status;

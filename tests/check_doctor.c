@@ -25,7 +25,7 @@ static const struct {
 	{"hang=uboot", 3, "loader", "fail", "prompt"},
 };
 
-static const cJSON *find_check(const cJSON *json, const char *id)
+static const cJSON *find_check(const struct lab_rig *rig, const cJSON *json, const char *id)
 {
 	const cJSON *check;
 
@@ -34,7 +34,7 @@ static const cJSON *find_check(const cJSON *json, const char *id)
 		if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(check, "check")), id) == 0)
 			return check;
 	}
-	ck_abort_msg("no check \"%s\"", id);
+	ck_abort_msg("no check \"%s\" in %.1500s", id, rig->out);
 	return NULL;
 }
 
@@ -42,7 +42,7 @@ static void expect_check(struct lab_rig *rig, const char *id, const char *verdic
 	const char *evidence, bool has_advice)
 {
 	cJSON *json = lab_rig_json(rig);
-	const cJSON *check = find_check(json, id);
+	const cJSON *check = find_check(rig, json, id);
 	const char *seen = cJSON_GetStringValue(cJSON_GetObjectItem(check, "evidence"));
 
 	ck_assert_msg(

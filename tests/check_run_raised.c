@@ -46,11 +46,11 @@ START_TEST(pulls_are_raised_on_each_system_and_a_rate_is_proven_once)
 	const char *suite;
 
 	lab_rig_start_raised(&rig, NULL, 64);
-	suite = lab_rig_write_suite(
-		&rig, "\"linux\"", "{ \"bench\": \"wake.idle\", \"n\": 5000 }", 20);
+	suite = lab_rig_write_suite(&rig, "\"linux\"",
+		"{ \"bench\": \"wake.idle\", \"n\": 16000, \"period_us\": 500 }", 20);
 	run_and_count(&rig, suite, 1);
-	suite = lab_rig_write_suite(
-		&rig, "\"baremetal\"", "{ \"bench\": \"wake.idle\", \"n\": 5000 }", 20);
+	suite = lab_rig_write_suite(&rig, "\"baremetal\"",
+		"{ \"bench\": \"wake.idle\", \"n\": 16000, \"period_us\": 500 }", 20);
 	run_and_count(&rig, suite, 0);
 	lab_rig_stop(&rig);
 }

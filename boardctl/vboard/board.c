@@ -38,7 +38,7 @@ static void board_power_on(struct board *board)
 	else
 		result = line_make_socket(&line_end, &qemu_end);
 	if (result == 0) {
-		line_attach(&board->uart, line_end, board->plan, board->power_ons);
+		line_attach(&board->uart, line_end, &qemu_end, board->plan, board->power_ons);
 		result = qemu_start(&board->qemu, &qemu_end, board_has_card(board));
 	}
 	if (result < 0) {

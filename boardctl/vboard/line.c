@@ -13,6 +13,8 @@
 
 /* What the smallest socket holds in single bytes; its sender wakes when one or none is left. */
 #define LINE_SOCKET_BYTES 6
+/* What the kernel reckons for a single byte in a socket; of what is set, it takes twice. */
+#define LINE_SOCKET_COST 768
 /*
  * A sender that found the socket full goes on so soon after a read, even on a busy machine. Its
  * next bytes then count as having waited: a burst stays at the line's rate, and never above it.
@@ -22,7 +24,7 @@
 #define LINE_GROUP_NS UINT64_C(450000)
 /* The host's rate is asked for so often while bytes flow. */
 #define LINE_RATE_NS (5 * LOOP_MS)
-#define LINE_CHUNK   64
+#define LINE_CHUNK   128
 /* Without inotify a slave that was opened is noticed so late. */
 #define LINE_REOPEN_NS (100 * LOOP_MS)
 /* Pace of a side whose rate is not known. */
@@ -86,7 +88,30 @@ static uint64_t line_group_ns(const struct line_lane *lane)
 	uint64_t byte_ns = line_byte_ns(lane);
 	uint64_t bytes = LINE_GROUP_NS / byte_ns;
 
-	return byte_ns * groups[bytes < sizeof(groups) ? bytes : sizeof(groups) - 1];
+	if (bytes < sizeof(groups))
+		return byte_ns * groups[bytes];
+	/* A larger one wakes its sender when a quarter is left. */
+	if (lane->line->socket_bytes > LINE_SOCKET_BYTES)
+		return byte_ns * (lane->line->socket_bytes * 7 / 8);
+	return byte_ns * groups[sizeof(groups) - 1];
+}
+
+/* At any rate the device runs ahead of the line by the same time, never by less than a few bytes.
+ */
+static void line_fit_socket(struct line *line)
+{
+	unsigned bytes = line->device_baud / (115200 / LINE_SOCKET_BYTES);
+	int size;
+
+	if (bytes < LINE_SOCKET_BYTES)
+		bytes = LINE_SOCKET_BYTES;
+	if (bytes > LINE_CHUNK)
+		bytes = LINE_CHUNK;
+	size = (int)bytes * LINE_SOCKET_COST / 2;
+	if (bytes == line->socket_bytes || line->device_end_fd < 0)
+		return;
+	if (setsockopt(line->device_end_fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)) == 0)
+		line->socket_bytes = bytes;
 }
 
 static bool line_rates_agree(const struct line *line)
@@ -105,6 +130,7 @@ static void line_apply_device_baud(struct line *line)
 		log_event("%s: the device runs at %u baud", line->name, line->next_device_baud);
 	line->device_baud = line->next_device_baud;
 	line->next_device_baud = 0;
+	line_fit_socket(line);
 }
 
 void line_set_device_baud(struct line *line, unsigned baud)
@@ -112,7 +138,7 @@ void line_set_device_baud(struct line *line, unsigned baud)
 	int waiting = 0;
 
 	line->next_device_baud = baud;
-	line->next_device_bytes = 2 * (LINE_SOCKET_BYTES + 1);
+	line->next_device_bytes = 2 * (line->socket_bytes + 1);
 	if (line->device.in_fd >= 0)
 		ioctl(line->device.in_fd, FIONREAD, &waiting);
 	if (!line->has_sent || (!line->to_host.is_busy && !waiting))
@@ -304,8 +330,8 @@ static void line_lane_begin(struct line_lane *lane)
 {
 	uint64_t now_ns = loop_now_ns();
 	/* Only a burst that has filled the socket can have had more waiting behind it. */
-	bool is_refill =
-		lane->burst_bytes >= LINE_SOCKET_BYTES && now_ns - lane->dry_ns < LINE_REFILL_NS;
+	bool is_refill = lane->burst_bytes >= lane->line->socket_bytes &&
+			 now_ns - lane->dry_ns < LINE_REFILL_NS;
 
 	if (lane->is_busy || lane->source_fd < 0)
 		return;
@@ -396,6 +422,7 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 	memset(line, 0, sizeof(*line));
 	line->name = name;
 	line->device = (struct line_end){-1, -1};
+	line->device_end_fd = -1;
 	result = pty_open(&line->pty, link, LINE_UNKNOWN_BAUD);
 	if (result < 0)
 		return result;
@@ -430,11 +457,13 @@ void line_close(struct line *line)
 	line->held_timer.due_ns = 0;
 }
 
-void line_attach(
-	struct line *line, struct line_end end, const struct fault_plan *plan, unsigned power_on)
+void line_attach(struct line *line, struct line_end end, const struct line_end *device_end,
+	const struct fault_plan *plan, unsigned power_on)
 {
 	line_detach(line);
 	line->device = end;
+	line->device_end_fd = fcntl(device_end->in_fd, F_DUPFD_CLOEXEC, 0);
+	line->socket_bytes = LINE_SOCKET_BYTES;
 	line->is_cut = false;
 	line->has_sent = false;
 	line->to_host.source_fd = end.in_fd;
@@ -453,6 +482,9 @@ void line_detach(struct line *line)
 	lane->timer.due_ns = 0;
 	line->device_watch.fd = -1;
 	line_close_end(&line->device);
+	if (line->device_end_fd >= 0)
+		close(line->device_end_fd);
+	line->device_end_fd = -1;
 	line->device_baud = 0;
 	line->next_device_baud = 0;
 }

@@ -3,7 +3,7 @@
  * A serial line between a pty, which the host opens, and a device behind a socket, at the real
  * pace of 8N1: ten bits a byte at the sender's rate, in both directions.
  *
- * The device's socket holds a few bytes only (line_make_socket), and the line takes a byte from
+ * The device's socket holds half a millisecond of bytes only, and the line takes a byte from
  * either side no sooner than its last bit would have left: nothing is read ahead, so the line falls
  * silent when a real one does. Bytes move in small groups; none is early, and a burst is never
  * faster than the line counted from the burst's first byte. Where the rates of the two sides differ
@@ -51,6 +51,8 @@ struct line {
 	const char *name;
 	struct pty pty;
 	struct line_end device; /* the line's end of the wires; -1: no power */
+	int device_end_fd;	/* of the other end, to change what the socket holds */
+	unsigned socket_bytes;	/* which is so many */
 	unsigned device_baud, host_baud;
 	unsigned next_device_baud;  /* 0: none waits */
 	unsigned next_device_bytes; /* at most so many bytes are still of the old rate */
@@ -95,11 +97,12 @@ int line_open(struct line *line, struct loop *loop, const char *name, const char
 void line_close(struct line *line);
 
 /*
- * Power to the device at the other end, which the line closes at detach. Faults, if any, start
- * anew for the given power-on. The device's rate is unknown (all garbage) until it is set.
+ * Power to the device at the other end, which the line closes at detach; of device_end, which
+ * stays the caller's, it keeps a copy. Faults, if any, start anew for the given power-on. The
+ * device's rate is unknown (all garbage) until it is set.
  */
-void line_attach(
-	struct line *line, struct line_end end, const struct fault_plan *plan, unsigned power_on);
+void line_attach(struct line *line, struct line_end end, const struct line_end *device_end,
+	const struct fault_plan *plan, unsigned power_on);
 
 /* Power off: what was on its way is lost. */
 void line_detach(struct line *line);

@@ -99,7 +99,7 @@ int relay_open(struct relay *relay, struct loop *loop, const char *link)
 	if (result < 0)
 		return result;
 	relay->device_fd = device_end.in_fd;
-	line_attach(&relay->line, line_end, &relay_no_faults, 0);
+	line_attach(&relay->line, line_end, &device_end, &relay_no_faults, 0);
 	line_set_device_baud(&relay->line, RELAY_BAUD);
 	relay->watch = (struct loop_watch){relay->device_fd, POLLIN, relay_ready, relay};
 	loop_add_watch(loop, &relay->watch);

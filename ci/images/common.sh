@@ -81,7 +81,7 @@ cache_make() {
 	tmp=$(mktemp -d "$cache/tmp.XXXXXX")
 	chmod 755 "$tmp"
 	"$function" "$tmp" "$@"
-	rm -rf -- "$tmp/work"
+	rm -rf -- "$tmp/stage"
 	mv -T -- "$tmp" "$entry"
 }
 

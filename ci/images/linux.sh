@@ -10,7 +10,7 @@ linux_keep='boot/(vmlinux|config)-|lib/modules/[^/]+/(modules\.builtin$|kernel/(
 
 # linux_fetch DIR: Image, config, version, modules/, busybox.
 linux_fetch() {
-	local dir=$1 work=$1/work root=$1/work/apt package
+	local dir=$1 work=$1/stage root=$1/stage/apt package
 
 	say FETCH "kernel and busybox ($linux_arch, $linux_suite)"
 	apt_root "$root" "$linux_arch"

@@ -7,7 +7,7 @@ uboot_cross=riscv64-linux-gnu-
 
 # uboot_fetch DIR: the source package, verified by apt against signed lists.
 uboot_fetch() {
-	local dir=$1 root=$1/work/apt
+	local dir=$1 root=$1/stage/apt
 
 	say FETCH "u-boot (source, bookworm)"
 	apt_root "$root" "$(dpkg --print-architecture)"
@@ -17,7 +17,7 @@ uboot_fetch() {
 
 # uboot_build DIR SOURCE: u-boot.bin, config and facts.
 uboot_build() {
-	local dir=$1 source=$2 work=$1/work
+	local dir=$1 source=$2 work=$1/stage
 
 	say BUILD "u-boot.bin (about a minute)"
 	mkdir -p "$work"

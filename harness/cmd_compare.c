@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sameboard compare, baseline */
+#include "harness/cmd_compare.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "db/query.h"
+#include "harness/change.h"
+#include "harness/compare.h"
+#include "harness/exact.h"
+#include "harness/log.h"
+
+/* Oldest first: the order of the columns is the order in which they ran. */
+int cmd_compare_find_runs(struct store *store, int64_t job_id, int64_t **ids)
+{
+	struct query_filter filter = {.job_id = job_id};
+	struct query_run *runs = NULL;
+	int count = query_runs(store, &filter, &runs);
+
+	*ids = NULL;
+	if (count > 0) {
+		*ids = calloc((size_t)count, sizeof(**ids));
+		if (!*ids)
+			count = -ENOMEM;
+		for (int i = 0; i < count; i++)
+			(*ids)[i] = runs[count - 1 - i].id;
+	}
+	free(runs);
+	return count;
+}
+
+/* Runs that cannot be compared so are wrong usage; a change is a failure. */
+static int judge_exactly(struct cli *cli, struct store *store, const struct baseline *baseline,
+	const int64_t *ids, size_t count, cJSON *json)
+{
+	struct exact exact;
+	char *text = NULL;
+	int exit_code, rc = exact_init(&exact, store, baseline->run_ids[0], ids, count);
+
+	if (rc != 0) {
+		log_error("EXACT rule: %s", exact.error);
+		exit_code = rc == -EINVAL || rc == -ENOENT ? CLI_USAGE : CLI_LAB;
+	} else {
+		exit_code = exact.changed ? CLI_FAIL : CLI_PASS;
+		if (cli->json)
+			cJSON_AddItemToObject(json, "exact", exact_to_json(&exact));
+		else
+			text = exact_to_text(&exact);
+		if (text)
+			log_result("%s", text);
+	}
+	free(text);
+	exact_fini(&exact);
+	return exit_code;
+}
+
+/* The same over many runs. */
+static int judge_change(struct cli *cli, struct store *store, const struct baseline *baseline,
+	const int64_t *ids, size_t count, cJSON *json)
+{
+	struct change change;
+	char *text = NULL;
+	int exit_code, rc = change_init(&change, store, baseline->word, baseline->run_ids,
+			       baseline->run_count, ids, count);
+
+	if (rc != 0) {
+		log_error("baseline %s: %s", baseline->word, change.error);
+		exit_code = rc == -EINVAL || rc == -ENOENT ? CLI_USAGE : CLI_LAB;
+	} else {
+		exit_code = change.regressions || change.missing ? CLI_FAIL : CLI_PASS;
+		if (cli->json)
+			cJSON_AddItemToObject(json, "change", change_to_json(&change));
+		else
+			text = change_to_text(&change);
+		if (text)
+			log_result("%s", text);
+	}
+	free(text);
+	change_fini(&change);
+	return exit_code;
+}
+
+/* Where time repeats, one run tells; everywhere else it takes many. */
+static bool is_exact(struct store *store, const struct baseline *baseline)
+{
+	struct query_fact *facts = NULL;
+	int count = query_facts(store, baseline->run_ids[0], &facts);
+	bool is_icount =
+		count > 0 && strcmp(query_find_fact(facts, count, "time", "real"), "icount") == 0;
+
+	free(facts);
+	return is_icount || !baseline->is_named;
+}
+
+static int judge(struct cli *cli, struct store *store, const struct baseline *baseline,
+	const int64_t *ids, size_t count, cJSON *json)
+{
+	if (!baseline || baseline->run_count == 0)
+		return CLI_PASS;
+	if (is_exact(store, baseline))
+		return judge_exactly(cli, store, baseline, ids, count, json);
+	return judge_change(cli, store, baseline, ids, count, json);
+}
+
+int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, size_t count,
+	const struct baseline *baseline, cJSON *json)
+{
+	int exit_code = CLI_PASS;
+	struct compare compare;
+	char *text;
+	int rc = compare_init(&compare, store, ids, count);
+
+	if (rc != 0) {
+		log_error("%s: %s", store_path(store),
+			rc == -ENOMEM ? "out of memory" : store_error(store));
+		compare_fini(&compare);
+		cJSON_Delete(json);
+		return CLI_LAB;
+	}
+	if (cli->json) {
+		if (json)
+			cJSON_AddItemToObject(json, "comparison", compare_to_json(&compare));
+		else
+			json = compare_to_json(&compare);
+		exit_code = judge(cli, store, baseline, ids, count, json);
+		rc = cli_print_json(json);
+	} else {
+		text = compare_to_text(&compare);
+		log_result("%s", text ? text : "out of memory\n");
+		rc = text ? CLI_PASS : CLI_LAB;
+		free(text);
+		exit_code = judge(cli, store, baseline, ids, count, NULL);
+	}
+	compare_fini(&compare);
+	return rc != CLI_PASS ? rc : exit_code;
+}
+
+/* Runs by --job or one by one: how many, or a negative exit code that was explained. */
+static int find_runs(struct cli *cli, struct store *store, const char *const *words,
+	size_t word_count, int64_t **ids)
+{
+	int64_t job_id = 0;
+	int rc = 0, count;
+
+	*ids = NULL;
+	if (word_count > 0 && cli->job) {
+		log_error("give --job or runs, not both");
+		return -CLI_USAGE;
+	}
+	if (word_count > 0) {
+		*ids = calloc(word_count, sizeof(**ids));
+		for (size_t i = 0; *ids && rc == 0 && i < word_count; i++)
+			rc = query_resolve_run(store, words[i], &(*ids)[i]);
+		count = (int)word_count;
+	} else {
+		rc = query_resolve_job(store, cli->job ? cli->job : "LAST", &job_id);
+		count = rc == 0 ? cmd_compare_find_runs(store, job_id, ids) : rc;
+		rc = count < 0 ? count : 0;
+	}
+	if (rc != 0 || !*ids) {
+		log_error("%s", rc ? store_error(store) : "there are no runs");
+		return -CLI_USAGE;
+	}
+	return count;
+}
+
+int command_compare(struct cli *cli)
+{
+	struct store *store = NULL;
+	struct baseline baseline = {0};
+	int64_t *ids = NULL;
+	int count, exit_code = CLI_USAGE;
+
+	if (store_open(&store, cli->db, STORE_READ_ONLY) != 0) {
+		log_error("%s", store_error(store));
+		goto out;
+	}
+	if (baseline_find(&baseline, store, cli->baseline) != 0) {
+		log_error("--baseline: %s", baseline.error);
+		goto out;
+	}
+	count = find_runs(cli, store, cli->arguments, cli->argument_count, &ids);
+	exit_code = count < 0 ? -count
+			      : cmd_compare_print(cli, store, ids, (size_t)count, &baseline, NULL);
+out:
+	baseline_fini(&baseline);
+	free(ids);
+	store_close(store);
+	return exit_code;
+}
+
+/* --------------------------------------------------------------- baseline */
+
+static int list_baselines(struct cli *cli, struct store *store)
+{
+	struct query_baseline *rows = NULL;
+	int count = query_baselines(store, &rows);
+	cJSON *json = cli->json ? cJSON_CreateArray() : NULL, *runs = NULL;
+
+	if (count < 0) {
+		log_error("%s", store_error(store));
+		cJSON_Delete(json);
+		return CLI_LAB;
+	}
+	for (int i = 0; i < count; i++) {
+		bool is_first = i == 0 || strcmp(rows[i].name, rows[i - 1].name) != 0;
+
+		if (!json) {
+			if (is_first)
+				log_result("%s%s: runs", i ? "\n" : "", rows[i].name);
+			log_result(" %lld", (long long)rows[i].run_id);
+			continue;
+		}
+		if (is_first) {
+			cJSON *one = cJSON_CreateObject();
+
+			cJSON_AddItemToArray(json, one);
+			cJSON_AddStringToObject(one, "baseline", rows[i].name);
+			cJSON_AddNumberToObject(one, "created_ms", (double)rows[i].created_ms);
+			runs = cJSON_AddArrayToObject(one, "runs");
+		}
+		cJSON_AddItemToArray(runs, cJSON_CreateNumber((double)rows[i].run_id));
+	}
+	free(rows);
+	if (json)
+		return cli_print_json(json);
+	log_result("%s", count ? "\n" : "no baselines\n");
+	return CLI_PASS;
+}
+
+/* Only valid runs of one suite on one board are something to hold others against. */
+static bool may_be_baseline(struct store *store, const int64_t *ids, int count)
+{
+	char board[64] = "", suite[64] = "";
+
+	for (int i = 0; i < count; i++) {
+		struct query_run *run = NULL;
+		bool is_good = false;
+
+		if (query_run(store, ids[i], &run) != 0)
+			log_error("%s", store_error(store));
+		else if (run->verdict != VERDICT_PASS)
+			log_error("run %lld is not valid (%s: %s): nothing can be held against it",
+				(long long)ids[i], verdict_name(run->verdict), run->reason);
+		else if (i > 0 &&
+			 (strcmp(board, run->board) != 0 || strcmp(suite, run->suite) != 0))
+			log_error("run %lld is of suite %s on board %s, the others of %s on %s: a "
+				  "baseline is of one suite on one board",
+				(long long)ids[i], run->suite, run->board, suite, board);
+		else
+			is_good = true;
+		if (is_good && i == 0) {
+			snprintf(board, sizeof(board), "%s", run->board);
+			snprintf(suite, sizeof(suite), "%s", run->suite);
+		}
+		free(run);
+		if (!is_good)
+			return false;
+	}
+	return count > 0;
+}
+
+static int set_baseline(struct cli *cli, struct store *store)
+{
+	const char *name = cli->arguments[0];
+	int64_t *ids = NULL;
+	int count, exit_code = CLI_USAGE;
+
+	if (!baseline_is_name(name)) {
+		log_error("\"%s\" is no name for a baseline: letters, digits and ._-, at most 64, "
+			  "not digits alone and not LAST",
+			name);
+		return CLI_USAGE;
+	}
+	count = find_runs(cli, store, cli->arguments + 1, cli->argument_count - 1, &ids);
+	if (count > 0 && may_be_baseline(store, ids, count)) {
+		exit_code = store_set_baseline(store, name, NULL, ids, (size_t)count,
+				    (int64_t)time(NULL) * 1000) == 0
+				    ? CLI_PASS
+				    : CLI_LAB;
+		if (exit_code != CLI_PASS)
+			log_error("%s", store_error(store));
+		else if (!cli->json)
+			log_result("baseline %s: %d runs\n", name, count);
+	}
+	free(ids);
+	return exit_code == CLI_PASS && cli->json ? list_baselines(cli, store) : exit_code;
+}
+
+int command_baseline(struct cli *cli)
+{
+	struct store *store = NULL;
+	bool is_list = cli->argument_count == 0;
+	int exit_code = CLI_USAGE;
+
+	if (store_open(&store, cli->db, is_list ? STORE_READ_ONLY : 0) != 0)
+		log_error("%s", store_error(store));
+	else
+		exit_code = is_list ? list_baselines(cli, store) : set_baseline(cli, store);
+	store_close(store);
+	return exit_code;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `compare` and `run` print of finished runs. */
+#ifndef SAMEBOARD_HARNESS_CMD_COMPARE_H
+#define SAMEBOARD_HARNESS_CMD_COMPARE_H
+
+#include <cjson/cJSON.h>
+
+#include "db/store.h"
+#include "harness/baseline.h"
+#include "harness/cli.h"
+
+/* The runs of a job, oldest first: how many, or a negative errno.  The caller frees *ids. */
+int cmd_compare_find_runs(struct store *store, int64_t job_id, int64_t **ids);
+
+/*
+ * Systems side by side and, with a baseline (may be NULL), the verdicts against
+ * it.  `json`, which may be NULL, is printed with both in it where JSON is
+ * wanted, and deleted.  An exit code.
+ */
+int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, size_t count,
+	const struct baseline *baseline, cJSON *json);
+
+#endif
