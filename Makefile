@@ -103,6 +103,13 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(say) CC $<
 	$(Q)$(CC) $(if $(filter protocol/% agents/core/%,$<),-Wconversion) $(check_cflags) $(host_flags) -MMD -MP -c $< -o $@
 
+# The watcher's rules are a data file, and in every program all the same.
+bootrules_inc := $(BUILD)/include/harness/bootrules_default.inc
+$(bootrules_inc): harness/rules/boot.json
+	@mkdir -p $(@D)
+	$(Q)sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< >$@
+$(BUILD)/obj/harness/bootrules.o build/fuzz/obj/harness/bootrules.o: $(bootrules_inc)
+
 $(libsameboard): $(lib_obj)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
@@ -281,6 +288,12 @@ campaign-wire: $(BUILD)/tests/campaign-wire
 .PHONY: campaign-vboard
 campaign-vboard: $(programs) $(BUILD)/tests/campaign-vboard
 	$(Q)$(BUILD)/tests/campaign-vboard
+
+## campaign-many: 64 boards (CAMPAIGN_BOARDS=N) pulled at once through one daemon
+.PHONY: campaign-many
+campaign-many: $(programs) $(BUILD)/tests/campaign-many
+	$(Q)$(BUILD)/tests/campaign-many
+
 # Lets libserialport open vboard's pseudo-terminals: loaded into the program under test.
 pty_serial := $(BUILD)/tests/pty_serial.so
 $(pty_serial): tests/preload/pty_serial.c $(BUILD)/flags
@@ -338,12 +351,13 @@ format:
 format-check:
 	$(Q)clang-format --dry-run --Werror $(formatted)
 
-## install: install programs, suites, man pages and shell completion (PREFIX, DESTDIR)
+## install: install programs, suites, rules, man pages and shell completion (PREFIX, DESTDIR)
 install: all
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/schema \
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/rules $(DESTDIR)$(datadir)/schema \
 		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir)
 	install -m 755 $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
 	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
+	install -m 644 harness/rules/*.json $(DESTDIR)$(datadir)/rules
 	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
 	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1
 	install -m 644 harness/completion/sameboard.bash $(DESTDIR)$(completiondir)/sameboard
