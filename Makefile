@@ -217,7 +217,8 @@ FUZZ_CORES ?= $(shell nproc)
 FUZZ_CC ?= clang
 fuzz_names := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_flags = -std=c11 -O1 -g $(warnings) -fsanitize=fuzzer-no-link,address,undefined \
-	-fno-sanitize-recover=undefined $(lib_cflags) $(check_cflags) -pthread $(base_cppflags)
+	-fno-sanitize-recover=undefined -fprofile-instr-generate -fcoverage-mapping \
+	$(lib_cflags) $(check_cflags) -pthread $(base_cppflags)
 fuzz_obj = $(patsubst %.c,build/fuzz/obj/%.o,$(1))
 
 build/fuzz/obj/%.o: %.c
@@ -232,10 +233,11 @@ $(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(c
 	$(say) LD $@
 	$(Q)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $^ $(check_libs) $(lib_libs) -lm -o $@
 
-## fuzz: run each fuzzer for FUZZ_SECONDS (600) on FUZZ_CORES, coverage printed
+## fuzz: run each fuzzer (FUZZ=NAMES) for FUZZ_SECONDS (600) on FUZZ_CORES, coverage printed
 .PHONY: fuzz
-fuzz: $(addprefix build/fuzz/,$(fuzz_names)) build/tests/check_fuzz
-	$(Q)tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ_CORES) $(fuzz_names)
+FUZZ ?= $(fuzz_names)
+fuzz: $(addprefix build/fuzz/,$(FUZZ)) build/tests/check_fuzz
+	$(Q)tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ_CORES) $(FUZZ)
 
 # Benchmarks of the harness itself.
 bench_lib_src := tests/samples.c $(filter-out tests/bench/pacer.c,$(wildcard tests/bench/*.c)) \

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "boardctl/utf8.h"
+
 int fail_format(char *text, size_t size, int code, const char *format, ...)
 {
 	va_list args;
@@ -13,8 +15,6 @@ int fail_format(char *text, size_t size, int code, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, size, format, args);
 	va_end(args);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	utf8_mend_line(text);
 	return code;
 }

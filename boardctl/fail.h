@@ -10,7 +10,7 @@
 /*
  * Write an error text into text[size] and return code, so that a caller can
  * write `return fail_format(h->error, sizeof(h->error), -EIO, "...", ...)`.
- * Bytes that a terminal would obey come out as '?'.
+ * Bytes that a terminal would obey, or that are no UTF-8, come out as '?'.
  */
 int fail_format(char *text, size_t size, int code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

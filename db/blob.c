@@ -108,11 +108,16 @@ int blob_pack(const void *data, size_t size, void **packed, size_t *packed_size)
 	return 0;
 }
 
+bool blob_has_size(const void *packed, size_t packed_size, size_t size)
+{
+	return packed && ZSTD_getFrameContentSize(packed, packed_size) == size;
+}
+
 int blob_unpack(const void *packed, size_t packed_size, void *data, size_t size, uint32_t crc)
 {
 	size_t got;
 
-	if (!packed || ZSTD_getFrameContentSize(packed, packed_size) != size)
+	if (!blob_has_size(packed, packed_size, size))
 		return -EBADMSG;
 	got = ZSTD_decompress(data, size, packed, packed_size);
 	if (ZSTD_isError(got) || got != size || blob_crc32c(data, size) != crc)

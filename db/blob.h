@@ -6,6 +6,7 @@
 #ifndef SAMEBOARD_DB_BLOB_H
 #define SAMEBOARD_DB_BLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@ uint32_t blob_crc32c(const void *data, size_t size);
 
 /* 0 and *packed of *packed_size bytes, which the caller frees; -ENOMEM. */
 int blob_pack(const void *data, size_t size, void **packed, size_t *packed_size);
+
+/* Whether the frame says that it holds `size` bytes: ask before taking memory for them. */
+bool blob_has_size(const void *packed, size_t packed_size, size_t size);
 
 /*
  * Exactly `size` bytes into `data`; -EBADMSG if the frame is damaged, of

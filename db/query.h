@@ -131,7 +131,8 @@ const char *query_find_fact(
 /*
  * Samples of a series as int32_t, uint64_t or char by `kind`, host byte order;
  * text is also NUL-terminated.  Returns 0; the caller frees *data.  -EINVAL:
- * the series is of another kind; -EBADMSG: the blob or its checksum is wrong.
+ * the series is of another kind; -EBADMSG: the blob or its checksum is wrong, or
+ * it would be more than STORE_SERIES_MAX bytes.
  */
 int query_samples(struct store *store, int64_t series_id, enum store_series_kind kind, void **data,
 	size_t *count);
@@ -140,7 +141,8 @@ int query_samples(struct store *store, int64_t series_id, enum store_series_kind
 int query_samples_named(struct store *store, int64_t window_id, const char *name,
 	enum store_series_kind kind, void **data, size_t *count);
 
-/* The whole console log and its marks, exactly as given.  0; the caller frees both. */
+/* The whole console log and its marks, exactly as given; -EFBIG above 1 GiB.  0; the caller frees
+ * both. */
 int query_console(struct store *store, int64_t run_id, char **data, size_t *size,
 	struct store_mark **marks, size_t *mark_count);
 

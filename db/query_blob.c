@@ -8,8 +8,8 @@
 #include "db/mark.h"
 #include "db/query.h"
 
-/* Larger than anything a run can yield: a damaged count must not eat the memory. */
-#define BYTES_MAX ((int64_t)1 << 31)
+/* Of a run's console, whose pieces are as large as they were flushed. */
+#define CONSOLE_MAX ((size_t)1 << 30)
 
 static const char *const kind_names[] = {"?", [STORE_SERIES_COUNTS] = "counts",
 	[STORE_SERIES_STAMPS] = "stamps", [STORE_SERIES_TEXT] = "text"};
@@ -22,15 +22,20 @@ static const char *kind_name(int64_t kind)
 /* The columns `at` (blob) and `crc` of a row to a block of `size` bytes and a NUL. */
 static int unpack_column(sqlite3_stmt *stmt, int at, int crc, int64_t size, char **block)
 {
+	const void *packed = sqlite3_column_blob(stmt, at);
+	size_t packed_size = (size_t)sqlite3_column_bytes(stmt, at);
+
 	*block = NULL;
-	if (size < 0 || size > BYTES_MAX)
+	/* What a damaged row says must not eat the memory. */
+	if (size < 0 || size > STORE_SERIES_MAX ||
+		!blob_has_size(packed, packed_size, (size_t)size))
 		return -EBADMSG;
 	*block = malloc((size_t)size + 1);
 	if (!*block)
 		return -ENOMEM;
 	(*block)[size] = '\0';
-	return blob_unpack(sqlite3_column_blob(stmt, at), (size_t)sqlite3_column_bytes(stmt, at),
-		*block, (size_t)size, (uint32_t)sqlite3_column_int64(stmt, crc));
+	return blob_unpack(packed, packed_size, *block, (size_t)size,
+		(uint32_t)sqlite3_column_int64(stmt, crc));
 }
 
 static int read_samples(struct store *store, sqlite3_stmt *stmt, enum store_series_kind kind,
@@ -42,12 +47,14 @@ static int read_samples(struct store *store, sqlite3_stmt *stmt, enum store_seri
 	size_t element_size = mark_element_size(kind);
 	int result;
 
+	name = name ? name : "?";
 	if (!element_size || found != (int64_t)kind)
 		return handle_fail(store, -EINVAL, "series %s holds %s, not %s", name,
 			kind_name(found), kind_name((int64_t)kind));
-	if (elements < 0 || elements > BYTES_MAX)
-		elements = BYTES_MAX; /* which unpack_column() refuses */
-	result = unpack_column(stmt, 4, 3, elements * (int64_t)element_size, data);
+	if (elements < 0 || elements > STORE_SERIES_MAX)
+		result = -EBADMSG;
+	else
+		result = unpack_column(stmt, 4, 3, elements * (int64_t)element_size, data);
 	if (result)
 		return handle_fail(store, result,
 			result == -ENOMEM ? "out of memory"
@@ -125,7 +132,9 @@ int query_manifest(struct store *store, int64_t run_id, char **text)
 	if (result)
 		return result;
 	if (sqlite3_step(stmt) == SQLITE_ROW) {
-		*text = strdup((const char *)sqlite3_column_text(stmt, 0));
+		const char *stored = (const char *)sqlite3_column_text(stmt, 0);
+
+		*text = strdup(stored ? stored : "");
 		if (!*text)
 			result = handle_fail(store, -ENOMEM, "out of memory");
 	} else {
@@ -176,12 +185,16 @@ static int append_piece(struct log *log, sqlite3_stmt *stmt)
 	char *piece = NULL;
 	int result = unpack_column(stmt, 2, 1, size, &piece);
 
+	if (!result && log->size + (size_t)size > CONSOLE_MAX)
+		result = -EFBIG;
 	if (!result)
 		result = append_bytes(log, piece, (size_t)size);
 	free(piece);
 	piece = NULL;
-	if (!result && (marks < 0 || marks > BYTES_MAX / MARK_SIZE))
+	if (!result && (marks < 0 || marks > STORE_SERIES_MAX / MARK_SIZE))
 		result = -EBADMSG;
+	if (!result && log->mark_count + (size_t)marks > CONSOLE_MAX / sizeof(struct store_mark))
+		result = -EFBIG;
 	if (!result)
 		result = unpack_column(stmt, 5, 4, marks * MARK_SIZE, &piece);
 	if (!result)
@@ -217,7 +230,9 @@ int query_console(struct store *store, int64_t run_id, char **data, size_t *size
 	if (result)
 		handle_fail(store, result,
 			result == -ENOMEM ? "out of memory"
-					  : "the console log of run %lld in %s is damaged",
+			: result == -EFBIG
+				? "the console log of run %lld in %s is larger than 1 GiB"
+				: "the console log of run %lld in %s is damaged",
 			(long long)run_id, store->path);
 	else if (step != SQLITE_DONE)
 		result = handle_sql_error(store, "read a console log");

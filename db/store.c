@@ -66,6 +66,14 @@ static char *make_uri(const char *path, const char *query)
 	return uri;
 }
 
+/* Files come from other people too: https://sqlite.org/security.html */
+static void distrust_file(sqlite3 *db)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, (int)(2 * STORE_SERIES_MAX));
+}
+
 static int open_connection(struct store *store, unsigned flags, const char *query)
 {
 	int mode = flags & STORE_READ_ONLY ? SQLITE_OPEN_READONLY
@@ -90,6 +98,7 @@ static int open_connection(struct store *store, unsigned flags, const char *quer
 		return handle_fail(store, -EROFS,
 			"%s is read-only for this user; give write permission or name another file",
 			store->path);
+	distrust_file(store->db);
 	/* Before anything else: even journal_mode wants the lock. */
 	sqlite3_busy_timeout(store->db, PATIENCE_MS);
 	return 0;
@@ -115,12 +124,12 @@ static int probe(struct store *store, unsigned flags)
 }
 
 /* All from one state of the file: another process may be making it. */
-static int read_identity(
-	struct store *store, int64_t *version, int64_t *application, int64_t *tables)
+static int read_identity(struct store *store, int64_t *version, int64_t *application,
+	int64_t *tables, int64_t *programs)
 {
 	int result = handle_run(store, "begin to read", "BEGIN", "");
 
-	*application = *tables = 0;
+	*application = *tables = *programs = 0;
 	if (result)
 		return result;
 	result = handle_get_integer(store, version, "PRAGMA user_version", "");
@@ -129,20 +138,28 @@ static int read_identity(
 	if (!result)
 		result =
 			handle_get_integer(store, tables, "SELECT count(*) FROM sqlite_master", "");
+	if (!result)
+		result = handle_get_integer(store, programs,
+			"SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')", "");
 	handle_rollback(store);
 	return result;
 }
 
 static int check_identity(struct store *store, int64_t *version)
 {
-	int64_t application, tables;
-	int result = read_identity(store, version, &application, &tables);
+	int64_t application, tables, programs;
+	int result = read_identity(store, version, &application, &tables, &programs);
 
 	if (result)
 		return result;
 	if (application != SCHEMA_APPLICATION_ID && (application || *version || tables))
 		return handle_fail(store, -EPROTO,
 			"%s is a database of another program; name another file", store->path);
+	/* A view in a table's place could compute for ever. */
+	if (programs)
+		return handle_fail(store, -EPROTO,
+			"%s has views or triggers, which sameboard never makes; name another file",
+			store->path);
 	if (*version > STORE_SCHEMA_VERSION)
 		return handle_fail(store, -EPROTO,
 			"%s was written by a newer sameboard (schema %lld, this one knows %d); "
@@ -223,8 +240,9 @@ static int set_up(struct store *store, unsigned flags)
 		result = check_identity(store, &version);
 	if (result)
 		return result;
-	if (sqlite3_exec(
-		    store->db, "PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL", NULL, NULL, NULL))
+	if (sqlite3_exec(store->db,
+		    "PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL; PRAGMA cell_size_check=ON",
+		    NULL, NULL, NULL))
 		return handle_sql_error(store, "set up the connection");
 	if (!store->is_read_only) {
 		result = switch_to_wal(store);

@@ -198,7 +198,12 @@ struct store_metric {
  */
 int store_begin_window(struct store *store, int64_t run_id, const struct store_window *window);
 
-/* Samples, stored losslessly, compressed and with a CRC.  Needs an open window. */
+#define STORE_SERIES_MAX ((int64_t)1 << 28) /* bytes of the samples of one series */
+
+/*
+ * Samples, stored losslessly, compressed and with a CRC.  Needs an open window.
+ * -EFBIG: more than STORE_SERIES_MAX.
+ */
 int store_add_series(struct store *store, const struct store_series *series);
 
 /* A metric of the open window, or with none open of the run (committed alone). */

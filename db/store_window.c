@@ -77,8 +77,10 @@ static int copy_words(const struct store_series *series, void **words, size_t *s
 
 	*words = NULL;
 	*size = 0;
-	if (!element || (series->count && !series->data) || series->count > SIZE_MAX / 8)
+	if (!element || (series->count && !series->data))
 		return -EINVAL;
+	if (series->count > (size_t)STORE_SERIES_MAX / element)
+		return -EFBIG;
 	*words = malloc(series->count * element + 1);
 	if (!*words)
 		return -ENOMEM;
@@ -104,7 +106,9 @@ int store_add_series(struct store *store, const struct store_series *series)
 		result = blob_pack(words, size, &packed, &packed_size);
 	if (result) {
 		handle_fail(store, result, "series %s: %s", series->name ? series->name : "?",
-			result == -ENOMEM ? "out of memory" : "no such kind, or no data");
+			result == -ENOMEM  ? "out of memory"
+			: result == -EFBIG ? "more than 256 MiB of samples"
+					   : "no such kind, or no data");
 		goto out;
 	}
 	result = handle_run(store, "add a series",

@@ -17,8 +17,10 @@
 #define BYTES_SHOWN 24u /* of damage */
 
 struct printer {
-	cJSON *items; /* NULL: text */
+	bool is_json; /* else text */
 	bool has_directions;
+	bool has_begun; /* the JSON */
+	bool is_out_of_memory;
 };
 
 /* ---------------------------------------------------------------- words */
@@ -148,13 +150,12 @@ static void add_frame(cJSON *json, const struct wire_item *item)
 		add_fields(json, item);
 }
 
-static void add_item(const struct printer *printer, const struct wire_item *item)
+static cJSON *item_to_json(const struct printer *printer, const struct wire_item *item)
 {
 	static const char *const kinds[] = {"frame", "text", "damaged"};
 	char text[4 * FRAME_CHUNK_SIZE(FRAME_BODY_MAX) + 1], when[32];
 	cJSON *json = cJSON_CreateObject();
 
-	cJSON_AddItemToArray(printer->items, json);
 	cJSON_AddStringToObject(json, "kind", kinds[item->kind]);
 	cJSON_AddNumberToObject(json, "offset", (double)item->offset);
 	cJSON_AddNumberToObject(json, "size", (double)item->size);
@@ -173,14 +174,29 @@ static void add_item(const struct printer *printer, const struct wire_item *item
 		cJSON_AddStringToObject(json, "problem", item->problem);
 		cJSON_AddStringToObject(json, "bytes", text);
 	}
+	return json;
+}
+
+/* One at a time: a capture of line ends alone would come to gigabytes. */
+static void print_json_item(struct printer *printer, const struct wire_item *item)
+{
+	cJSON *json = item_to_json(printer, item);
+	char *text = cJSON_PrintUnformatted(json);
+
+	cJSON_Delete(json);
+	if (text)
+		log_result(printer->has_begun ? ",\n%s" : "{\"items\": [\n%s", text);
+	printer->is_out_of_memory |= !text;
+	printer->has_begun |= text != NULL;
+	cJSON_free(text);
 }
 
 static void tell(void *context, const struct wire_item *item)
 {
-	const struct printer *printer = context;
+	struct printer *printer = context;
 
-	if (printer->items)
-		add_item(printer, item);
+	if (printer->is_json)
+		print_json_item(printer, item);
 	else
 		print_item(printer, item);
 }
@@ -188,24 +204,22 @@ static void tell(void *context, const struct wire_item *item)
 static int finish(struct cli *cli, struct wire_decoder *decoder, struct printer *printer)
 {
 	const struct wire_totals *totals = &decoder->totals;
-	cJSON *json;
 
 	wire_decode_finish(decoder);
-	if (!cli->json) {
+	if (!cli->json)
 		log_result("%llu bytes: %u frames, %u of them unreadable, %u damaged, %llu bytes "
 			   "of text\n",
 			(unsigned long long)totals->bytes, totals->frames, totals->unreadable,
 			totals->damaged, (unsigned long long)totals->text_bytes);
-		return CLI_PASS;
-	}
-	json = cJSON_CreateObject();
-	cJSON_AddNumberToObject(json, "bytes", (double)totals->bytes);
-	cJSON_AddNumberToObject(json, "frames", totals->frames);
-	cJSON_AddNumberToObject(json, "unreadable", totals->unreadable);
-	cJSON_AddNumberToObject(json, "damaged", totals->damaged);
-	cJSON_AddNumberToObject(json, "text_bytes", (double)totals->text_bytes);
-	cJSON_AddItemToObject(json, "items", printer->items);
-	return cli_print_json(json);
+	else
+		log_result("%s],\n\"bytes\": %llu, \"frames\": %u, \"unreadable\": %u, "
+			   "\"damaged\": %u, \"text_bytes\": %llu}\n",
+			printer->has_begun ? "\n" : "{\"items\": [",
+			(unsigned long long)totals->bytes, totals->frames, totals->unreadable,
+			totals->damaged, (unsigned long long)totals->text_bytes);
+	if (printer->is_out_of_memory)
+		log_error("wire decode: out of memory; items are missing");
+	return printer->is_out_of_memory ? CLI_LAB : CLI_PASS;
 }
 
 /* ---------------------------------------------------------------- sources */
@@ -280,7 +294,7 @@ static int decode_run(struct cli *cli, struct wire_decoder *decoder)
 
 int command_wire(struct cli *cli)
 {
-	struct printer printer = {.has_directions = cli->run != NULL};
+	struct printer printer = {.is_json = cli->json, .has_directions = cli->run != NULL};
 	struct wire_decoder decoder;
 	int rc;
 
@@ -292,13 +306,7 @@ int command_wire(struct cli *cli)
 		log_error("wire decode: give either a FILE (- for standard input) or --run");
 		return CLI_USAGE;
 	}
-	if (cli->json)
-		printer.items = cJSON_CreateArray();
 	wire_decode_init(&decoder, tell, &printer);
 	rc = cli->run ? decode_run(cli, &decoder) : decode_file(&decoder, cli->arguments[1]);
-	if (rc != CLI_PASS) {
-		cJSON_Delete(printer.items);
-		return rc;
-	}
-	return finish(cli, &decoder, &printer);
+	return rc == CLI_PASS ? finish(cli, &decoder, &printer) : rc;
 }

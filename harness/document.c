@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "boardctl/utf8.h"
 #include "harness/document_private.h"
 
 static void set_error(struct document *document, unsigned line, const char *path,
@@ -18,19 +19,22 @@ static void set_error(struct document *document, unsigned line, const char *path
 static void set_error(struct document *document, unsigned line, const char *path,
 	const char *format, va_list args)
 {
-	char text[1024];
+	char text[1024], *error;
 
 	if (document->error)
 		return;
 	vsnprintf(text, sizeof(text), format, args);
 	if (line && *path)
-		document->error = document_format(
+		error = document_format(
 			document, "%s:%u: %s: %s", document->path, line, path, text);
 	else if (line)
-		document->error =
-			document_format(document, "%s:%u: %s", document->path, line, text);
+		error = document_format(document, "%s:%u: %s", document->path, line, text);
 	else
-		document->error = document_format(document, "%s: %s", document->path, text);
+		error = document_format(document, "%s: %s", document->path, text);
+	/* Values and keys are quoted in it, and may hold anything. */
+	if (error)
+		utf8_mend_line(error);
+	document->error = error;
 }
 
 static int fail_at(struct document *document, int code, unsigned line, const char *path,

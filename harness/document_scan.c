@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boardctl/utf8.h"
+
 /* cJSON reads 63 characters of a number. */
 #define NUMBER_MAX 60
 
@@ -53,43 +55,19 @@ unsigned scan_blank_comments(char *text, size_t size)
 	return 0;
 }
 
-/* Length of the UTF-8 sequence at `c`, 0 if it is none (RFC 3629). */
-static size_t measure_sequence(const unsigned char *c, size_t left)
-{
-	size_t length = c[0] < 0x80   ? 1
-			: c[0] < 0xc2 ? 0
-			: c[0] < 0xe0 ? 2
-			: c[0] < 0xf0 ? 3
-			: c[0] < 0xf5 ? 4
-				      : 0;
-
-	if (length > left)
-		return 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((c[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
-		(c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
-		return 0;
-	return length;
-}
-
 bool scan_find_bad_byte(
 	const char *text, size_t size, unsigned *line, unsigned char *byte, const char **what)
 {
-	const unsigned char *bytes = (const unsigned char *)text;
-
 	*line = 1;
 	for (size_t i = 0; i < size;) {
-		size_t length = measure_sequence(bytes + i, size - i);
+		size_t length = utf8_measure(text + i, size - i);
 
-		*byte = bytes[i];
-		if (!bytes[i] || !length) {
-			*what = bytes[i] ? "is no UTF-8" : "is a NUL byte";
+		*byte = (unsigned char)text[i];
+		if (!text[i] || !length) {
+			*what = text[i] ? "is no UTF-8" : "is a NUL byte";
 			return true;
 		}
-		*line += bytes[i] == '\n';
+		*line += text[i] == '\n';
 		i += length;
 	}
 	return false;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "boardctl/monotonic.h"
+#include "boardctl/utf8.h"
 #include "harness/daemon.h"
 #include "harness/http_private.h"
 
@@ -90,6 +91,8 @@ static enum MHD_Result send_reply(
 	}
 	if (!response) {
 		text = reply->text ? reply->text : cJSON_Print(reply->json);
+		if (text) /* names in requests and texts of boards may be any bytes */
+			utf8_mend(text);
 		response = text ? MHD_create_response_from_buffer(
 					  strlen(text), text, MHD_RESPMEM_MUST_FREE)
 				: NULL;

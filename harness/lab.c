@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "boardctl/utf8.h"
 #include "harness/lab_file.h"
 #include "harness/word.h"
 
@@ -21,6 +22,7 @@ static int fail(struct lab *lab, int code, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(lab->error, sizeof(lab->error), format, args);
 	va_end(args);
+	utf8_mend_line(lab->error);
 	return code;
 }
 

@@ -5,12 +5,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "boardctl/monotonic.h"
+#include "boardctl/utf8.h"
 
 static bool quiet;
 static void (*sink)(void *context, enum log_kind kind, const char *text);
 static void *sink_context;
+static bool is_incomplete; /* a result could not be printed */
 
 void log_set_quiet(bool on)
 {
@@ -31,6 +34,7 @@ void log_error(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	utf8_mend_text(text);
 	if (sink)
 		sink(sink_context, LOG_KIND_ERROR, text);
 	else
@@ -54,6 +58,8 @@ void log_progress(const char *format, ...)
 	if (text && asprintf(&line, "[%6.1f s] %s", (double)(monotonic_get_ms() - start_ms) / 1e3,
 			    text) < 0)
 		line = NULL;
+	if (line)
+		utf8_mend_text(line);
 	if (line && sink)
 		sink(sink_context, LOG_KIND_PROGRESS, line);
 	else if (line)
@@ -64,17 +70,31 @@ void log_progress(const char *format, ...)
 
 void log_relay(const char *text)
 {
-	if (!quiet)
-		fprintf(stderr, "%s\n", text);
+	char *line = quiet ? NULL : strdup(text);
+
+	if (!line)
+		return;
+	utf8_mend_text(line);
+	fprintf(stderr, "%s\n", line);
+	free(line);
 }
 
 void log_result(const char *format, ...)
 {
 	va_list args;
+	char *text;
 
 	va_start(args, format);
-	vprintf(format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
+	if (!text) {
+		is_incomplete = true;
+		return;
+	}
+	utf8_mend_text(text);
+	fputs(text, stdout);
+	free(text);
 }
 
 void log_bytes(const void *data, size_t size)
@@ -85,7 +105,7 @@ void log_bytes(const void *data, size_t size)
 int log_flush(void)
 {
 	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (fflush(stdout) == 0 && !ferror(stdout) && !is_incomplete)
 		return 0;
 	return errno == EPIPE ? -EPIPE : -EIO;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The only place that prints.  Results go to stdout, progress and errors to
- * stderr; progress is silent under --quiet.  One thread.
+ * stderr; progress is silent under --quiet.  Texts of boards, files and other
+ * programs are in them: what is no UTF-8, and control characters but LF and
+ * tab, are printed as '?'.  One thread.
  */
 #ifndef SAMEBOARD_HARNESS_LOG_H
 #define SAMEBOARD_HARNESS_LOG_H
@@ -32,7 +34,7 @@ void log_progress(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The same without the seconds: a line that another process has made. */
 void log_relay(const char *text);
 
-/* Text of a result on stdout, exactly as given. */
+/* Text of a result on stdout. */
 void log_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Bytes of a result on stdout, whatever they are. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "boardctl/utf8.h"
 #include "harness/word.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -237,6 +238,7 @@ static int fail(struct manifest *manifest, int code, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(manifest->error, sizeof(manifest->error), format, args);
 	va_end(args);
+	utf8_mend_line(manifest->error);
 	return code;
 }
 
@@ -368,19 +370,22 @@ static int fill(struct manifest *manifest)
 	return result ? result : check_image(manifest);
 }
 
-int manifest_open(struct manifest **opened, const char *path)
+static struct manifest *new_manifest(void)
 {
 	struct manifest *manifest = calloc(1, sizeof(*manifest));
-	int result;
 
-	*opened = manifest;
 	if (!manifest)
-		return -ENOMEM;
+		return NULL;
 	manifest->uart.baud = 115200;
 	manifest->start_timeout_s = 120;
 	manifest->first_boot.timeout_s = 300;
 	manifest->protection = manifest->address_space = manifest->tick = "";
-	result = document_open(&manifest->document, path);
+	return manifest;
+}
+
+/* The document is there, or `result` says why not. */
+static int finish(struct manifest *manifest, int result)
+{
 	if (!result)
 		result = fill(manifest);
 	if (result)
@@ -389,6 +394,26 @@ int manifest_open(struct manifest **opened, const char *path)
 	manifest->path = document_path(manifest->document);
 	manifest->text = document_text(manifest->document, NULL);
 	return 0;
+}
+
+int manifest_open(struct manifest **opened, const char *path)
+{
+	struct manifest *manifest = new_manifest();
+
+	*opened = manifest;
+	if (!manifest)
+		return -ENOMEM;
+	return finish(manifest, document_open(&manifest->document, path));
+}
+
+int manifest_parse(struct manifest **parsed, const char *name, const char *text, size_t size)
+{
+	struct manifest *manifest = new_manifest();
+
+	*parsed = manifest;
+	if (!manifest)
+		return -ENOMEM;
+	return finish(manifest, document_parse(&manifest->document, name, text, size));
 }
 
 void manifest_close(struct manifest *manifest)

@@ -69,6 +69,9 @@ struct manifest {
 
 /* *manifest is set even on failure (NULL only without memory); always close it. */
 int manifest_open(struct manifest **manifest, const char *path);
+
+/* The same from text; `name` stands for the file. */
+int manifest_parse(struct manifest **manifest, const char *name, const char *text, size_t size);
 void manifest_close(struct manifest *manifest);
 const char *manifest_error(const struct manifest *manifest);
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "boardctl/utf8.h"
+
 /*
  * Held-back bytes are given out as text after this much silence. Long on
  * purpose: a stalled target may pause inside a frame, and nobody waits for
@@ -22,6 +24,7 @@ int peer_fail(struct peer *peer, int err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(peer->error, sizeof(peer->error), format, args);
 	va_end(args);
+	utf8_mend_line(peer->error);
 	return err;
 }
 

@@ -40,6 +40,7 @@
 #define PEER_SILENCE_KEPT 1024 /* bytes of a broken silence that are kept */
 #define PEER_HOLES_MAX	  256
 #define PEER_SERIES_MAX	  (64u << 20)  /* bytes of one series that a host accepts */
+#define PEER_WINDOW_MAX	  (128u << 20) /* bytes of the values of all series of a window */
 #define PEER_TEXT_MAX	  (256u << 10) /* bytes of facts or catalogue */
 
 struct peer_link {
@@ -273,7 +274,8 @@ int peer_pull(struct peer *peer, struct peer_transfer *transfer);
 /*
  * The index of a window that is done: *entries is allocated, *count of them;
  * the caller frees it. NULL and 0 on error. Ids are unique, sizes within
- * PEER_SERIES_MAX.
+ * PEER_SERIES_MAX, values together within PEER_WINDOW_MAX: coded ones may take
+ * a thousand times less on the line.
  */
 int peer_pull_index(struct peer *peer, const struct message_done *done,
 	struct series_entry **entries, size_t *count);

@@ -382,10 +382,19 @@ static int check_entry(struct peer *peer, const struct series_entry *entries, si
 	return 0;
 }
 
+/* Of an unknown kind, what the line brings. */
+static uint64_t values_size(const struct series_entry *entry)
+{
+	uint64_t size = (uint64_t)entry->count * series_kind_size(entry->kind);
+
+	return size > entry->bytes ? size : entry->bytes;
+}
+
 static int parse_index(struct peer *peer, const uint8_t *index, size_t size,
 	struct series_entry *entries, size_t *count)
 {
 	struct series_iterator iterator;
+	uint64_t total = 0;
 	int err;
 
 	series_iterator_init(&iterator, index, size);
@@ -393,6 +402,12 @@ static int parse_index(struct peer *peer, const uint8_t *index, size_t size,
 		err = check_entry(peer, entries, *count);
 		if (err)
 			return err;
+		total += values_size(&entries[*count]);
+		if (total > PEER_WINDOW_MAX)
+			return peer_fail(peer, -EMSGSIZE,
+				"the series up to \"%s\" come to %llu bytes of values, at most %u "
+				"are taken",
+				entries[*count].name, (unsigned long long)total, PEER_WINDOW_MAX);
 		++*count;
 	}
 	if (err)

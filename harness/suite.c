@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boardctl/utf8.h"
 #include "harness/gates.h"
 #include "harness/word.h"
 
@@ -198,6 +199,7 @@ static int fail(struct suite *suite, int code, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(suite->error, sizeof(suite->error), format, args);
 	va_end(args);
+	utf8_mend_line(suite->error);
 	return code;
 }
 

@@ -309,6 +309,9 @@ static const struct {
 		"f:3: rates.b: 11 is out of range; expected a number from 0 to 10 Hz"},
 	{T "\"rates\": {\"a\": \"1\"}}",
 		"f:2: rates.a: is a text; expected a number from 0 to 10 Hz"},
+	/* What a terminal would obey is not repeated to it. */
+	{T "\"colour\": \"\\u001b[2J\\u009b\"}",
+		"f:2: colour: \"?[2J??\" is unknown; expected \"red\" or \"green\""},
 	/* The first of several errors stays. */
 	{T "\"doors\": 9,\n\"nope\": 1,\n\"colour\": 3}",
 		"f:2: doors: 9 is out of range; expected an integer from 0 to 7"},

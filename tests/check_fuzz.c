@@ -14,7 +14,7 @@
 #include "tests/vectors.h"
 
 #define INPUT_MAX     8192u
-#define ROUNDS	      40
+#define ROUNDS	      40 /* of each seed, and of random bytes, shared by what a run costs */
 #define RANDOM_ROUNDS 4000
 
 struct visit {
@@ -62,13 +62,18 @@ static size_t damage(uint8_t *bytes, size_t size, uint64_t *state)
 	return size;
 }
 
+static int share(const struct fuzz_target *target, int rounds)
+{
+	return 1 + rounds / (int)target->cost;
+}
+
 static void damage_seed(void *context, const uint8_t *seed, size_t size)
 {
 	static uint8_t bytes[INPUT_MAX];
 	struct visit *visit = context;
 
 	run(visit->target, seed, size);
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < share(visit->target, ROUNDS); round++) {
 		ck_assert_uint_lt(size + 8, sizeof(bytes));
 		memcpy(bytes, seed, size);
 		run(visit->target, bytes, damage(bytes, size, &visit->state));
@@ -90,7 +95,7 @@ START_TEST(no_random_bytes_break_a_promise)
 	static uint8_t bytes[512];
 	uint64_t state = 2;
 
-	for (int round = 0; round < RANDOM_ROUNDS; round++) {
+	for (int round = 0; round < share(&fuzz_targets[_i], RANDOM_ROUNDS); round++) {
 		size_t size = vectors_random(&state) % sizeof(bytes);
 		/* Some with many zeros and small numbers. */
 		uint32_t mask = round % 3 ? 0xff : 0x83;

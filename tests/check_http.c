@@ -89,6 +89,9 @@ static const struct {
 		"no board"},
 	{false, "POST /v1/boards/vpanel/release HTTP/1.1\r\nHost: x\r\n" BODY("0") "\r\n\r\n", 409,
 		"not in quarantine"},
+	/* Whatever a path holds, the answer is JSON in UTF-8. */
+	{false, "GET /v1/boards/%ff%1b\xc3(/console HTTP/1.1\r\nHost: x\r\n\r\n", 404,
+		"no board \\\"?\\u001b?(\\\""},
 	{false, "GET /v1/../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at"},
 	{false, "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n", 413,
 		"larger"},

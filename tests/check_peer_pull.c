@@ -125,6 +125,7 @@ START_TEST(a_target_that_lies_gives_an_error_in_bounded_time)
 		[WIRE_LIE_INDEX_GARBAGE] = -EPROTO,
 		[WIRE_LIE_INDEX_TWICE] = -EPROTO,
 		[WIRE_LIE_SERIES_HUGE] = -EMSGSIZE,
+		[WIRE_LIE_WINDOW_HUGE] = -EMSGSIZE,
 		[WIRE_LIE_SERIES_CRC] = -EPROTO,
 		[WIRE_LIE_DATA_BEFORE] = 0,
 		[WIRE_LIE_DATA_BEHIND] = -EPROTO,
@@ -165,7 +166,7 @@ START_TEST(a_target_that_lies_gives_an_error_in_bounded_time)
 			err = peer_wait_done(&peer_rig.peer, 4000, &window);
 		if (!err)
 			err = peer_pull_index(&peer_rig.peer, &window.done, &entries, &count);
-		if (lie == WIRE_LIE_SERIES_HUGE)
+		if (lie == WIRE_LIE_SERIES_HUGE || lie == WIRE_LIE_WINDOW_HUGE)
 			ck_assert_ptr_null(entries);
 		for (size_t i = 0; !err && i < count; i++) {
 			free(bytes);

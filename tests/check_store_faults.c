@@ -276,6 +276,85 @@ START_TEST(a_damaged_file_is_named_as_such)
 }
 END_TEST
 
+/* Tables that were exchanged for something that computes, and rows without what must be there. */
+START_TEST(a_file_of_strangers_is_refused_or_read_without_harm)
+{
+	struct store *store = fixture_open(path);
+	int64_t run = fixture_run(store, fixture_job(store, "s"), "linux", 0);
+	char *text;
+
+	store_close(store);
+	fixture_sql(path, "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql = replace(sql, "
+			  "'manifest TEXT NOT NULL', 'manifest TEXT') WHERE name = 'images'");
+	fixture_sql(path, "UPDATE images SET manifest = NULL");
+	store = fixture_open(path);
+	ck_assert_int_eq(query_manifest(store, run, &text), 0);
+	ck_assert_str_eq(text, "");
+	free(text);
+	store_close(store);
+	fixture_sql(path, "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+			  "SELECT i FROM n) SELECT i FROM n");
+	expect_refusal(path, STORE_READ_ONLY, -EPROTO,
+		"%s has views or triggers, which sameboard never makes; name another file");
+	fixture_sql(path, "DROP VIEW endless; CREATE TRIGGER t AFTER INSERT ON events BEGIN "
+			  "DELETE FROM runs; END");
+	expect_refusal(path, 0, -EPROTO,
+		"%s has views or triggers, which sameboard never makes; name another file");
+}
+END_TEST
+
+/* A Zstandard frame (RFC 8878) of zeros in blocks that are one byte and a length. */
+static size_t make_bomb(unsigned char *frame, uint32_t size)
+{
+	static const unsigned char head[] = {0x28, 0xb5, 0x2f, 0xfd, 0xa0};
+	size_t at = sizeof(head);
+
+	memcpy(frame, head, sizeof(head));
+	for (int shift = 0; shift < 32; shift += 8)
+		frame[at++] = (unsigned char)(size >> shift);
+	while (size > 0) {
+		uint32_t block = size < 131072 ? size : 131072;
+		uint32_t header = block << 3 | 1 << 1 | (block == size);
+
+		size -= block;
+		for (int shift = 0; shift < 32; shift += 8)
+			frame[at++] = (unsigned char)(header >> shift);
+	}
+	return at;
+}
+
+START_TEST(few_bytes_do_not_become_more_than_a_series_may_have)
+{
+	/* One word more, and the CRC-32C of so many zeros: nothing else is wrong with it. */
+	static const uint32_t count = (1u << 26) + 1, crc = 2754848227u;
+	static unsigned char frame[16384];
+	static char sql[2 * sizeof(frame) + 256];
+	const struct store_window window = fixture_window(2);
+	struct store *store = fixture_open(path);
+	int64_t run = fixture_run(store, fixture_job(store, "s"), "linux", 0);
+	size_t size = make_bomb(frame, count * 4), got, at;
+	struct store_series series = {
+		.id = 1, .name = "x", .kind = STORE_SERIES_COUNTS, .data = frame, .count = count};
+	void *data;
+
+	ck_assert_uint_lt(size, sizeof(frame));
+	ck_assert_int_eq(fixture_store_window(store, run, 1, 100), 0);
+	at = (size_t)snprintf(sql, sizeof(sql),
+		"UPDATE series SET count = %u, crc32c = %u, data = X'", count, crc);
+	for (size_t i = 0; i < size; i++)
+		at += (size_t)snprintf(sql + at, sizeof(sql) - at, "%02x", frame[i]);
+	snprintf(sql + at, sizeof(sql) - at, "'");
+	fixture_sql(path, sql);
+	ck_assert_int_eq(query_samples(store, 1, STORE_SERIES_COUNTS, &data, &got), -EBADMSG);
+	ck_assert_ptr_null(data);
+	/* And none is written that could not be read. */
+	ck_assert_int_eq(store_begin_window(store, run, &window), 0);
+	ck_assert_int_eq(store_add_series(store, &series), -EFBIG);
+	ck_assert_str_eq(store_error(store), "series x: more than 256 MiB of samples");
+	store_close(store);
+}
+END_TEST
+
 /* Stores windows for ever, and says so after each. */
 static void write_windows(int report)
 {
@@ -610,6 +689,8 @@ int main(void)
 	tcase_add_test(tcase, a_database_of_version_1_is_migrated_with_all_it_holds);
 	tcase_add_test(tcase, a_migration_that_fails_halfway_changes_nothing);
 	tcase_add_test(tcase, a_damaged_file_is_named_as_such);
+	tcase_add_test(tcase, a_file_of_strangers_is_refused_or_read_without_harm);
+	tcase_add_test(tcase, few_bytes_do_not_become_more_than_a_series_may_have);
 	tcase_add_test(tcase, committed_windows_survive_kill_9_at_any_point);
 	tcase_add_test(tcase, recovery_leaves_living_jobs_and_closed_runs_alone);
 	tcase_add_test(tcase, a_process_id_used_again_is_not_taken_for_the_job);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <cjson/cJSON.h>
 #include <check.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "harness/wire_decode.h"
+#include "tests/scratch.h"
+#include "tests/vboard_rig.h"
 #include "tests/vectors.h"
 
 /* What was told, a word an item. */
@@ -191,6 +196,72 @@ START_TEST(every_byte_of_any_line_is_accounted_for)
 }
 END_TEST
 
+/* The command itself over a file of line ends: as JSON, which is never held as a whole. */
+START_TEST(a_capture_of_many_items_takes_little_memory)
+{
+	enum { LINES = 400000 };
+	char program[PATH_MAX], command[PATH_MAX + 512];
+	char *capture = malloc(LINES), *text = calloc(1, LINES * 100);
+	struct scratch scratch;
+	struct rusage usage;
+	size_t size, items = 0;
+	FILE *out;
+
+	ck_assert(capture && text);
+	memset(capture, '\n', LINES);
+	scratch_init(&scratch);
+	scratch_write(&scratch, "capture", capture, LINES);
+	rig_find_program("sameboard", program, sizeof(program));
+	snprintf(command, sizeof(command), "%s wire decode --json %s", program,
+		scratch_path(&scratch, "capture"));
+	out = popen(command, "r");
+	ck_assert_ptr_nonnull(out);
+	size = fread(text, 1, LINES * 100 - 1, out);
+	ck_assert_int_eq(pclose(out), 0);
+	scratch_fini(&scratch);
+	for (const char *at = text; (at = strstr(at, "\"text\":\"\\\\n\"")); at++)
+		items++;
+	ck_assert_uint_eq(items, LINES);
+	ck_assert_ptr_nonnull(strstr(text + size - 100, "\"text_bytes\": 400000}\n"));
+	ck_assert_int_eq(getrusage(RUSAGE_CHILDREN, &usage), 0);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed */
+	ck_assert_int_lt(usage.ru_maxrss, 64 * 1024);
+#endif
+	free(capture);
+	free(text);
+}
+END_TEST
+
+START_TEST(a_decoded_line_is_json)
+{
+	char program[PATH_MAX], command[PATH_MAX + 512], text[4096] = "";
+	struct scratch scratch;
+	cJSON *json, *items;
+	FILE *out;
+
+	for (int is_empty = 0; is_empty < 2; is_empty++) {
+		scratch_init(&scratch);
+		scratch_write(&scratch, "capture", "a\x1b\xff\0bc\n", is_empty ? 0 : 7);
+		rig_find_program("sameboard", program, sizeof(program));
+		snprintf(command, sizeof(command), "%s wire decode --json %s", program,
+			scratch_path(&scratch, "capture"));
+		out = popen(command, "r");
+		ck_assert_ptr_nonnull(out);
+		memset(text, 0, sizeof(text));
+		ck_assert_uint_gt(fread(text, 1, sizeof(text) - 1, out), 0);
+		ck_assert_int_eq(pclose(out), 0);
+		scratch_fini(&scratch);
+		json = cJSON_Parse(text);
+		ck_assert_msg(json != NULL, "%s", text);
+		items = cJSON_GetObjectItem(json, "items");
+		ck_assert_int_eq(cJSON_GetArraySize(items), is_empty ? 0 : 2);
+		ck_assert_int_eq((int)cJSON_GetNumberValue(cJSON_GetObjectItem(json, "bytes")),
+			is_empty ? 0 : 7);
+		cJSON_Delete(json);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("wire_decode");
@@ -203,6 +274,9 @@ int main(void)
 	tcase_add_test(tcase, a_body_that_cannot_be_read_is_named);
 	tcase_add_test(tcase, fields_are_those_of_the_vectors);
 	tcase_add_loop_test(tcase, every_byte_of_any_line_is_accounted_for, 0, 10);
+	tcase_add_test(tcase, a_capture_of_many_items_takes_little_memory);
+	tcase_add_test(tcase, a_decoded_line_is_json);
+	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

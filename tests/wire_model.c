@@ -99,6 +99,11 @@ static void make_index(struct wire_model *model)
 
 		if (model->lie == WIRE_LIE_SERIES_HUGE && i == 1)
 			entry.kind = 77, entry.bytes = UINT32_MAX;
+		if (model->lie == WIRE_LIE_WINDOW_HUGE) {
+			entry.kind = SERIES_KIND_COUNTS;
+			entry.encoding = SERIES_ENCODING_CODED;
+			entry.count = PEER_WINDOW_MAX / 2 / sizeof(int32_t) - 100;
+		}
 		if (model->lie == WIRE_LIE_SERIES_CRC && i == 1)
 			entry.crc++;
 		if (model->lie == WIRE_LIE_INDEX_TWICE)

@@ -30,6 +30,7 @@ enum wire_lie {
 	WIRE_LIE_INDEX_GARBAGE,
 	WIRE_LIE_INDEX_TWICE, /* one id twice */
 	WIRE_LIE_SERIES_HUGE, /* 4 GiB in the index */
+	WIRE_LIE_WINDOW_HUGE, /* each series could be, all together not */
 	WIRE_LIE_SERIES_CRC,
 	WIRE_LIE_DATA_BEFORE,	  /* DATA below the range asked for */
 	WIRE_LIE_DATA_BEHIND,	  /* DATA beyond the series */

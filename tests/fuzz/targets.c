@@ -2,19 +2,34 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/document_scan.h"
 #include "protocol/frame.h"
 #include "protocol/message.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/vectors.h"
 
 const struct fuzz_target fuzz_targets[] = {
-	{"codec", fuzz_codec, {"coded", "bad-coded"}},
-	{"frame", fuzz_frame, {"frame", "grown", "bad-frame", "line"}},
-	{"message", fuzz_message, {"frame", "grown", "bad-body"}},
-	{"series", fuzz_series, {"index", "bad-index"}},
+	{"codec", fuzz_codec, {"coded", "bad-coded"}, NULL, 1},
+	{"frame", fuzz_frame, {"frame", "grown", "bad-frame", "line"}, NULL, 1},
+	{"message", fuzz_message, {"frame", "grown", "bad-body"}, NULL, 1},
+	{"series", fuzz_series, {"index", "bad-index"}, NULL, 1},
+	{"document", fuzz_document, {NULL}, fuzz_document_seeds, 4},
+	{"wire", fuzz_wire, {"frame", "grown", "bad-frame", "line"}, NULL, 4},
+	{"console", fuzz_console, {NULL}, fuzz_console_seeds, 8},
+	{"peer", fuzz_peer, {NULL}, fuzz_peer_seeds, 16},
+	{"watcher", fuzz_watcher, {NULL}, fuzz_watcher_seeds, 4},
+	{"loader", fuzz_loader, {NULL}, fuzz_loader_seeds, 40},
+	{"store", fuzz_store, {NULL}, fuzz_store_seeds, 100},
+	{"http", fuzz_http, {NULL}, fuzz_http_seeds, 40},
 };
 
 const size_t fuzz_target_count = sizeof(fuzz_targets) / sizeof(fuzz_targets[0]);
+
+void fuzz_fail(const char *file, int line, const char *condition)
+{
+	fprintf(stderr, "%s:%d: not so: %s\n", file, line, condition);
+	abort();
+}
 
 size_t fuzz_piece(uint32_t *state, size_t left)
 {
@@ -23,6 +38,49 @@ size_t fuzz_piece(uint32_t *state, size_t left)
 	*state = *state * 1664525u + 1013904223u;
 	size = *state >> 24 & 15;
 	return size < left ? size : left;
+}
+
+uint8_t fuzz_take_byte(struct fuzz_input *input)
+{
+	if (input->left == 0)
+		return 0;
+	input->left--;
+	return *input->bytes++;
+}
+
+uint16_t fuzz_take_half(struct fuzz_input *input)
+{
+	uint16_t low = fuzz_take_byte(input);
+
+	return (uint16_t)(low | fuzz_take_byte(input) << 8);
+}
+
+uint32_t fuzz_take_word(struct fuzz_input *input)
+{
+	uint32_t low = fuzz_take_half(input);
+
+	return low | (uint32_t)fuzz_take_half(input) << 16;
+}
+
+const uint8_t *fuzz_take_bytes(struct fuzz_input *input, size_t size, size_t *got)
+{
+	const uint8_t *bytes = input->bytes;
+
+	*got = size < input->left ? size : input->left;
+	input->bytes += *got;
+	input->left -= *got;
+	return bytes;
+}
+
+void fuzz_expect_line(const char *text)
+{
+	unsigned char byte;
+	const char *what;
+	unsigned line;
+
+	FUZZ_EXPECT(!scan_find_bad_byte(text, strlen(text), &line, &byte, &what));
+	for (; *text; text++)
+		FUZZ_EXPECT((unsigned char)*text >= ' ' && *text != 0x7f);
 }
 
 /* A head that makes the vector a stream of so many values. */
@@ -66,7 +124,7 @@ static size_t make_seed(
 
 	if (target->function == fuzz_codec)
 		head = put_codec_head(vector, seed);
-	else if (target->function == fuzz_frame)
+	else if (target->function == fuzz_frame || target->function == fuzz_wire)
 		seed[head++] = (uint8_t)vector->line;
 	else if (target->function == fuzz_message && strcmp(vector->kind, "bad-body") == 0)
 		head = 1;
@@ -82,8 +140,7 @@ static size_t make_seed(
 	return head + vector->size;
 }
 
-void fuzz_visit_seeds(const struct fuzz_target *target,
-	void (*visit)(void *context, const uint8_t *seed, size_t size), void *context)
+void fuzz_visit_seeds(const struct fuzz_target *target, fuzz_visit *visit, void *context)
 {
 	static struct vector vector;
 	static uint8_t seed[sizeof(vector.bytes) + 8];
@@ -96,4 +153,6 @@ void fuzz_visit_seeds(const struct fuzz_target *target,
 			visit(context, seed, make_seed(target, &vector, seed));
 		fclose(file);
 	}
+	if (target->seeds)
+		target->seeds(visit, context);
 }
