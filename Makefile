@@ -103,6 +103,13 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(say) CC $<
 	$(Q)$(CC) $(if $(filter protocol/% agents/core/%,$<),-Wconversion) $(check_cflags) $(host_flags) -MMD -MP -c $< -o $@
 
+# The watcher's rules are a data file, and in every program all the same.
+bootrules_inc := $(BUILD)/include/harness/bootrules_default.inc
+$(bootrules_inc): harness/rules/boot.json
+	@mkdir -p $(@D)
+	$(Q)sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< >$@
+$(BUILD)/obj/harness/bootrules.o build/fuzz/obj/harness/bootrules.o: $(bootrules_inc)
+
 $(libsameboard): $(lib_obj)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
@@ -232,10 +239,18 @@ FUZZ ?= $(fuzz_names)
 fuzz: $(addprefix build/fuzz/,$(FUZZ)) build/tests/check_fuzz
 	$(Q)tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(FUZZ_CORES) $(FUZZ)
 
-# Benchmarks of the harness itself; their helpers are those of the tests.
-$(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,tests/samples.c) $(libsameboard)
+# Benchmarks of the harness itself.
+bench_lib_src := tests/samples.c $(filter-out tests/bench/pacer.c,$(wildcard tests/bench/*.c)) \
+	$(filter-out agents/linux/main.c,$(linux_src)) $(posix_src)
+$(BUILD)/bench-%: $(BUILD)/obj/tests/bench_%.o $(call obj,$(bench_lib_src)) $(libsameboard)
 	$(say) LD $@
 	$(Q)$(link) $^ $(lib_libs) -lm $(LDLIBS) -o $@
+
+# The virtual panel's line between two ptys; a program, since vboard shares nothing with the drivers.
+$(BUILD)/line-pacer: $(call obj,tests/bench/pacer.c $(patsubst %,boardctl/vboard/%.c,line loop pty fault log))
+	$(say) LD $@
+	$(Q)$(link) $^ $(LDLIBS) -o $@
+$(BUILD)/bench-line $(BUILD)/bench-raised: | $(BUILD)/line-pacer
 
 # What packing costs the target, counted by an emulator that runs nothing else.
 bench_target_src := $(wildcard tests/bench_target/*.c) agents/core/pack.c protocol/codec.c protocol/series.c agents/baremetal/mem.c
@@ -251,14 +266,12 @@ $(BUILD)/bench-target/bench.elf: $(bench_target_src) $(wildcard tests/bench_targ
 		-Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,-T,tests/bench_target/bench_target.ld \
 		$(filter %.c %.S,$^) -lgcc -o $@
 
-## bench: what the samples come to on the wire, and what coding them costs
+## bench: codec, line, store and target measured, and which aims are held (five minutes)
 .PHONY: bench
-bench: $(benches) $(BUILD)/bench-target/bench.elf
-	$(Q)$(BUILD)/bench-codec --hz 24000000 tests/data/latency/*.ns.txt
-	$(Q)$(BUILD)/bench-wire tests/data/latency/*.ns.txt
-	@echo 'packing $(notdir $(bench_target_series)) on the target:'
-	$(Q)qemu-system-riscv64 -M virt -m 32 -bios none -nographic -monitor none -serial stdio \
-		-icount shift=0 -kernel $(BUILD)/bench-target/bench.elf
+bench:
+	$(Q)ci/setup
+	$(Q)$(MAKE) --no-print-directory $(parallel) $(benches) $(BUILD)/bench-target/bench.elf
+	$(Q)BUILD=$(BUILD) tests/bench/run
 
 # Every core, unless the user has said otherwise.
 parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -277,6 +290,12 @@ campaign-wire: $(BUILD)/tests/campaign-wire
 .PHONY: campaign-vboard
 campaign-vboard: $(programs) $(BUILD)/tests/campaign-vboard
 	$(Q)$(BUILD)/tests/campaign-vboard
+
+## campaign-many: 64 boards (CAMPAIGN_BOARDS=N) pulled at once through one daemon
+.PHONY: campaign-many
+campaign-many: $(programs) $(BUILD)/tests/campaign-many
+	$(Q)$(BUILD)/tests/campaign-many
+
 # Lets libserialport open vboard's pseudo-terminals: loaded into the program under test.
 pty_serial := $(BUILD)/tests/pty_serial.so
 $(pty_serial): tests/preload/pty_serial.c $(BUILD)/flags
@@ -334,12 +353,13 @@ format:
 format-check:
 	$(Q)clang-format --dry-run --Werror $(formatted)
 
-## install: install programs, suites, man pages and shell completion (PREFIX, DESTDIR)
+## install: install programs, suites, rules, man pages and shell completion (PREFIX, DESTDIR)
 install: all
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/schema \
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/rules $(DESTDIR)$(datadir)/schema \
 		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir)
 	install -m 755 $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
 	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
+	install -m 644 harness/rules/*.json $(DESTDIR)$(datadir)/rules
 	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
 	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1
 	install -m 644 harness/completion/sameboard.bash $(DESTDIR)$(completiondir)/sameboard

@@ -236,7 +236,8 @@ static void cut_output(struct loader *loader, const struct marker *marker)
 }
 
 /* The line that tells why a command failed: the first known one, else the last. */
-static void find_reason(const char *output, char *reason, size_t size)
+static void find_reason(
+	const struct watcher_rules *rules, const char *output, char *reason, size_t size)
 {
 	snprintf(reason, size, "it printed nothing");
 	while (*output) {
@@ -246,7 +247,7 @@ static void find_reason(const char *output, char *reason, size_t size)
 		snprintf(line, sizeof(line), "%.*s", (int)line_size, output);
 		if (line[strspn(line, " ")])
 			snprintf(reason, size, "%s", line);
-		if (watcher_match_loader_failure(line))
+		if (watcher_match_loader_failure(rules, line))
 			return;
 		output += line_size;
 		output += *output == '\n';
@@ -282,6 +283,7 @@ int loader_run(
 	char line[COMMAND_SIZE + 64], reason[160];
 	struct marker marker = new_marker(loader);
 	const struct marker *end = loader->knows_status ? &marker : NULL;
+	const struct watcher_rules *rules = loader->d.watcher->rules;
 	int status = -1, ret = check_command(loader, command);
 
 	if (output && size)
@@ -297,8 +299,8 @@ int loader_run(
 	cut_output(loader, end);
 	if (output && size)
 		snprintf(output, size, "%s", loader->output);
-	find_reason(loader->output, reason, sizeof(reason));
-	if (end ? !status : !watcher_match_loader_failure(reason)) {
+	find_reason(rules, loader->output, reason, sizeof(reason));
+	if (end ? !status : !watcher_match_loader_failure(rules, reason)) {
 		/* The status knows better than words that were on the way. */
 		if (watcher_verdict(loader->d.watcher)->cause == WATCHER_CAUSE_LOADER_FAILED)
 			watcher_clear_verdict(loader->d.watcher);

@@ -70,11 +70,12 @@ int queue_add(struct store *store, const struct queue_job *job, int64_t *id)
 	if (!result)
 		result = handle_run(store, "queue a job",
 			"INSERT INTO queue(id, board, client, uid, pid, suite, suite_json, systems, "
-			"boots, seed, command, state, submitted_ms) VALUES(?, ?, ?, nullif(?, -1), "
-			"nullif(?, -1), ?, ?, ?, ?, ?, ?, 'queued', ?)",
-			"ittiitttiiti", *id, job->board, job->client, job->uid, job->pid,
+			"boots, seed, baseline, command, state, submitted_ms) VALUES(?, ?, ?, "
+			"nullif(?, -1), nullif(?, -1), ?, ?, ?, ?, ?, nullif(?, ''), ?, 'queued', ?)",
+			"ittiitttiitti", *id, job->board, job->client, job->uid, job->pid,
 			job->suite, job->suite_json, job->systems ? job->systems : "", job->boots,
-			job->seed, job->command ? job->command : "", job->submitted_ms);
+			job->seed, job->baseline, job->command ? job->command : "",
+			job->submitted_ms);
 	result = end_transaction(store, result);
 	if (result)
 		*id = 0;
@@ -83,9 +84,19 @@ int queue_add(struct store *store, const struct queue_job *job, int64_t *id)
 
 int queue_take(struct store *store, const char *board, int64_t now_ms, int64_t *id)
 {
-	int result = begin_transaction(store);
+	int result = handle_check(store, true);
 
 	*id = 0;
+	/* Mostly there is none: then nobody's write lock is waited for. */
+	if (!result)
+		result = handle_get_integer(store, id,
+			"SELECT id FROM queue WHERE state = 'queued' AND board = ? LIMIT 1", "t",
+			board);
+	if (result == -ENOENT)
+		return 0;
+	*id = 0;
+	if (!result)
+		result = begin_transaction(store);
 	if (result)
 		return result;
 	result = handle_get_integer(store, id,
@@ -170,6 +181,7 @@ static const struct rows_column columns[] = {
 	COLUMN(TEXT, row.job.systems),
 	COLUMN(INTEGER, row.job.boots),
 	COLUMN(INTEGER, row.job.seed),
+	COLUMN(TEXT, row.job.baseline),
 	COLUMN(TEXT, row.job.command),
 	COLUMN(INTEGER, row.job.submitted_ms),
 	COLUMN(TEXT, state),
@@ -183,9 +195,9 @@ static const struct rows_column columns[] = {
 	COLUMN(TEXT, row.error),
 };
 
-#define COLUMNS                                                                                    \
-	"SELECT id, board, client, ifnull(uid, -1), ifnull(pid, -1), suite, suite_json, systems, " \
-	"boots, seed, command, submitted_ms, state, turn, machine, worker_pid, worker_start, "     \
+#define COLUMNS                                                                                          \
+	"SELECT id, board, client, ifnull(uid, -1), ifnull(pid, -1), suite, suite_json, systems, "       \
+	"boots, seed, baseline, command, submitted_ms, state, turn, machine, worker_pid, worker_start, " \
 	"started_ms, ended_ms, ifnull(exit_code, -1), error FROM queue "
 
 static const struct rows_kind kind = ROWS_KIND(struct raw_row, columns);

@@ -29,7 +29,8 @@ struct queue_job {
 	const char *systems;	/* between commas; "": those of the suite */
 	int64_t boots;		/* 0: as the suite says */
 	int64_t seed;
-	const char *command; /* as the person typed it */
+	const char *baseline; /* name or run that it is held against; "" or NULL: none */
+	const char *command;  /* as the person typed it */
 	int64_t submitted_ms;
 };
 

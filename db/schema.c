@@ -165,7 +165,10 @@ static const char step_3[] =
 	"  quarantined_ms INTEGER,\n"
 	"  reason TEXT NOT NULL) WITHOUT ROWID;\n";
 
-static const char *const steps[STORE_SCHEMA_VERSION] = {step_1, step_2, step_3};
+static const char step_4[] =
+	"ALTER TABLE queue ADD COLUMN baseline TEXT;\n"; /* name or run; NULL: none */
+
+static const char *const steps[STORE_SCHEMA_VERSION] = {step_1, step_2, step_3, step_4};
 
 const char *schema_step(int step)
 {

@@ -30,7 +30,7 @@
 struct store;
 
 /* The newest schema this program knows (PRAGMA user_version). */
-#define STORE_SCHEMA_VERSION 3
+#define STORE_SCHEMA_VERSION 4
 
 enum store_flag {
 	STORE_READ_ONLY = 1, /* never creates, migrates or writes */
@@ -231,6 +231,12 @@ struct store_gate {
  */
 int store_end_run(struct store *store, int64_t run_id, enum verdict verdict, const char *reason,
 	int64_t ended_ms, const struct store_gate *gates, size_t gate_count);
+
+/*
+ * The valid runs of a job become INVALID with this reason, and an event each:
+ * what they measured is kept and not compared.  Their number, or an error.
+ */
+int store_void_runs(struct store *store, int64_t job_id, const char *reason, int64_t now_ms);
 
 /* ------------------------------------------------------------- baselines */
 

@@ -280,3 +280,33 @@ int store_end_run(struct store *store, int64_t run_id, enum verdict verdict, con
 		handle_rollback(store);
 	return result;
 }
+
+/* ---------------------------------------------------------------- void */
+
+int store_void_runs(struct store *store, int64_t job_id, const char *reason, int64_t now_ms)
+{
+	int count = 0;
+	int result = handle_check(store, true);
+
+	if (!result && store->window_id)
+		result = handle_fail(store, -EINVAL, "runs are not voided inside a window");
+	if (!result)
+		result = handle_begin(store);
+	if (result)
+		return result;
+	result = handle_run(store, "void runs",
+		"INSERT INTO events(run_id, at_ms, kind, text) SELECT id, ?, 'void', ? FROM runs "
+		"WHERE job_id = ? AND verdict = 'pass'",
+		"iti", now_ms, reason, job_id);
+	if (!result)
+		result = handle_run(store, "void runs",
+			"UPDATE runs SET verdict = 'invalid', reason = ? WHERE job_id = ? AND "
+			"verdict = 'pass'",
+			"ti", reason, job_id);
+	count = result ? 0 : sqlite3_changes(store->db);
+	if (!result)
+		result = handle_commit(store);
+	if (result)
+		handle_rollback(store);
+	return result ? result : count;
+}

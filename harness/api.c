@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/against.h"
 #include "harness/board.h"
 #include "harness/cli.h"
+#include "harness/cmd_compare.h"
 #include "harness/compare.h"
 #include "harness/daemon.h"
 #include "harness/http.h"
@@ -194,11 +196,28 @@ static int find_runs(struct daemon *daemon, int64_t job, struct query_run **runs
 	return query_runs(daemon->store, &filter, runs);
 }
 
+/* Against the job's baseline, once it has ended with runs to hold against one. */
+static void judge(struct daemon *daemon, const struct queue_row *row, struct against *against)
+{
+	struct baseline baseline = {0};
+	int64_t *ids = NULL;
+	int count = 0;
+
+	*against = (struct against){0};
+	if (row->job.baseline[0] && row->state == QUEUE_STATE_DONE)
+		count = cmd_compare_find_runs(daemon->store, row->id, &ids);
+	if (count > 0 && baseline_find(&baseline, daemon->store, row->job.baseline) == 0)
+		against_init(against, daemon->store, &baseline, ids, (size_t)count);
+	baseline_fini(&baseline);
+	free(ids);
+}
+
 static void answer_job(struct api_call *call, struct api_reply *reply)
 {
 	int64_t id = get_id(call, reply);
 	struct queue_row *row = NULL;
 	struct query_run *runs = NULL;
+	struct against against;
 	cJSON *list;
 	int rc, count;
 
@@ -214,7 +233,30 @@ static void answer_job(struct api_call *call, struct api_reply *reply)
 	count = find_runs(call->daemon, id, &runs);
 	for (int i = count - 1; i >= 0; i--)
 		cJSON_AddItemToArray(list, show_run_to_json(&runs[i]));
+	judge(call->daemon, row, &against);
+	against_add_json(&against, reply->json);
+	against_fini(&against);
 	free(runs);
+	free(row);
+}
+
+/* For people the verdicts stand below the comparison. */
+static void append_verdicts(struct daemon *daemon, int64_t id, char **text)
+{
+	struct queue_row *row = NULL;
+	char *more = NULL, *both = NULL;
+	struct against against;
+
+	if (*text && queue_get(daemon->store, id, &row) == 0) {
+		judge(daemon, row, &against);
+		more = against_to_text(&against);
+		against_fini(&against);
+	}
+	if (more && asprintf(&both, "%s%s", *text, more) >= 0) {
+		free(*text);
+		*text = both;
+	}
+	free(more);
 	free(row);
 }
 
@@ -243,6 +285,7 @@ static void answer_comparison(struct api_call *call, struct api_reply *reply)
 		else if (rc == 0)
 			reply->json = compare_to_json(&compare);
 		compare_fini(&compare);
+		append_verdicts(call->daemon, id, &reply->text);
 	}
 	if (!reply->text && !reply->json)
 		api_fail(reply, 500, "%s",

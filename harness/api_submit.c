@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "harness/api.h"
+#include "harness/baseline.h"
 #include "harness/daemon.h"
 #include "harness/job.h"
 #include "harness/word.h"
@@ -22,7 +23,7 @@ struct submission {
 	size_t system_count;
 	unsigned boots;
 	int64_t seed;
-	const char *command, *client;
+	const char *command, *client, *baseline;
 };
 
 static const struct document_key keys[] = {
@@ -64,6 +65,10 @@ static const struct document_key keys[] = {
 		.kind = DOCUMENT_STRING,
 		.expected = "a name to queue under",
 		DOCUMENT_AT(struct submission, client)},
+	{.name = "baseline",
+		.kind = DOCUMENT_STRING,
+		.expected = "a baseline's name, or a run: an id, LAST or LAST~N",
+		DOCUMENT_AT(struct submission, baseline)},
 };
 
 static const struct document_shape shape = {
@@ -154,8 +159,27 @@ static const struct lab_board *check_board(
 	return board;
 }
 
+/* A run becomes its number: LAST is what it was when the job was given. */
+static bool check_baseline(
+	struct daemon *daemon, const char *word, char *found, size_t size, struct api_reply *reply)
+{
+	struct baseline baseline;
+	int rc = baseline_find(&baseline, daemon->store, word);
+
+	found[0] = '\0';
+	if (rc != 0)
+		api_fail(reply, rc == -ENOENT || rc == -EINVAL ? 400 : 500, "baseline: %s",
+			baseline.error);
+	else if (baseline.is_named)
+		snprintf(found, size, "%s", word);
+	else if (baseline.run_count)
+		snprintf(found, size, "%lld", (long long)baseline.run_ids[0]);
+	baseline_fini(&baseline);
+	return rc == 0;
+}
+
 static void enqueue(struct api_call *call, const struct submission *s, const struct suite *suite,
-	const struct lab_board *board, struct api_reply *reply)
+	const struct lab_board *board, const char *baseline, struct api_reply *reply)
 {
 	char client[256], systems[JOB_SYSTEMS_MAX * 65] = "", command[600];
 	struct queue_job job = {
@@ -168,6 +192,7 @@ static void enqueue(struct api_call *call, const struct submission *s, const str
 		.systems = systems,
 		.boots = s->boots,
 		.seed = s->seed,
+		.baseline = baseline,
 		.command = command,
 		.submitted_ms = store_now_ms(),
 	};
@@ -198,6 +223,7 @@ void api_submit(struct api_call *call, struct api_reply *reply)
 	struct document *document = NULL;
 	struct suite *suite = NULL;
 	const struct lab_board *board;
+	char baseline[80];
 	int rc = document_parse(&document, "request", call->body, call->body_size);
 
 	if (rc == 0)
@@ -215,8 +241,9 @@ void api_submit(struct api_call *call, struct api_reply *reply)
 			systems = (const char *const *)suite->systems;
 		if (check_systems(call->daemon->images_path, systems,
 			    s.system_count ? s.system_count : suite->system_count, reply) &&
-			(board = check_board(call->daemon, s.board, reply)))
-			enqueue(call, &s, suite, board, reply);
+			(board = check_board(call->daemon, s.board, reply)) &&
+			check_baseline(call->daemon, s.baseline, baseline, sizeof(baseline), reply))
+			enqueue(call, &s, suite, board, baseline, reply);
 	}
 	suite_close(suite);
 	document_close(document);

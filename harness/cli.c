@@ -14,7 +14,7 @@
 const struct cli_command cli_commands[] = {
 	{"run", "SUITE", "measure the systems of a suite on a board and compare them",
 		"lbdiorsSCBjqh", 1, 1, command_run},
-	{"submit", "SUITE", "give the daemon a job and leave", "borsSCjqh", 1, 1, command_submit},
+	{"submit", "SUITE", "give the daemon a job and leave", "borsSCBjqh", 1, 1, command_submit},
 	{"watch", "JOB", "follow a job of the daemon to its end", "Sjqh", 1, 1, command_watch},
 	{"cancel", "JOB", "end a job; its board comes to rest", "Sjh", 1, 1, command_cancel},
 	{"queue", "", "list what waits and what runs", "Sjh", 0, 0, command_queue},
@@ -39,6 +39,8 @@ const struct cli_command cli_commands[] = {
 		command_doctor},
 	{"wire", "decode [FILE]", "explain a captured line: frames, text, damage, times", "dRjh", 1,
 		2, command_wire},
+	{"log", "classify FILE", "say how far a captured boot came, and what went wrong", "MUjh", 2,
+		2, command_log},
 	{NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
 
@@ -72,6 +74,9 @@ static const struct option_row {
 	{'B', "baseline", "NAME", "judge against these runs, or by the EXACT rule against one run"},
 	{'c', "console", NULL, "print what the board said on its line, byte by byte"},
 	{'R', "run", "RUN", "the stored line of this run instead of a file: an id, LAST or LAST~N"},
+	{'M', "expect-medium", "WORD",
+		"where firmware should read from: sd (default), emmc, nand, spi, usb, network, any"},
+	{'U', "rules", "FILE", "the watcher's rules, tried before the built-in ones"},
 	{'S', "socket", "PATH",
 		"the daemon's (default $SAMEBOARD_SOCKET, $XDG_RUNTIME_DIR/sameboard.sock)"},
 	{'C', "client", "NAME", "queue under this name (default $SAMEBOARD_CLIENT)"},
@@ -204,6 +209,12 @@ static int take_option(struct cli *cli, int letter, const char *value)
 		return 0;
 	case 'R':
 		cli->run = value;
+		return 0;
+	case 'M':
+		cli->expect_medium = value;
+		return 0;
+	case 'U':
+		cli->rules = value;
 		return 0;
 	case 'S':
 		cli->socket = value;

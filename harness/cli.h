@@ -27,15 +27,17 @@ struct cli {
 	const char *images; /* never NULL after cli_parse() */
 	const char *systems[CLI_SYSTEMS_MAX];
 	size_t system_count;
-	unsigned repeat;      /* 0: not given */
-	unsigned limit;	      /* 0: not given */
-	uint64_t seed;	      /* 1 if not given */
-	const char *job;      /* NULL: not given */
-	const char *baseline; /* NULL: not given */
-	const char *run;      /* NULL: not given */
-	const char *socket;   /* of the daemon; NULL: where client_open() looks */
-	const char *client;   /* name to queue under, NULL: the user's */
-	int report_fd;	      /* a worker's line to its daemon, 0: none */
+	unsigned repeat;	   /* 0: not given */
+	unsigned limit;		   /* 0: not given */
+	uint64_t seed;		   /* 1 if not given */
+	const char *job;	   /* NULL: not given */
+	const char *baseline;	   /* NULL: not given */
+	const char *run;	   /* NULL: not given */
+	const char *expect_medium; /* NULL: not given */
+	const char *rules;	   /* of the watcher, NULL: only the built-in ones */
+	const char *socket;	   /* of the daemon; NULL: where client_open() looks */
+	const char *client;	   /* name to queue under, NULL: the user's */
+	int report_fd;		   /* a worker's line to its daemon, 0: none */
 	bool json, quiet, console, release;
 	bool db_is_given, images_is_given; /* by option or environment */
 	const char *arguments[CLI_ARGUMENTS_MAX];
@@ -72,6 +74,7 @@ int command_power(struct cli *cli);
 int command_sd(struct cli *cli);
 int command_doctor(struct cli *cli);
 int command_wire(struct cli *cli);
+int command_log(struct cli *cli);
 int command_submit(struct cli *cli);
 int command_watch(struct cli *cli);
 int command_cancel(struct cli *cli);

@@ -9,9 +9,8 @@
 #include <time.h>
 
 #include "db/query.h"
-#include "harness/change.h"
+#include "harness/against.h"
 #include "harness/compare.h"
-#include "harness/exact.h"
 #include "harness/log.h"
 
 /* Oldest first: the order of the columns is the order in which they ran. */
@@ -33,77 +32,23 @@ int cmd_compare_find_runs(struct store *store, int64_t job_id, int64_t **ids)
 	return count;
 }
 
-/* Runs that cannot be compared so are wrong usage; a change is a failure. */
-static int judge_exactly(struct cli *cli, struct store *store, const struct baseline *baseline,
-	const int64_t *ids, size_t count, cJSON *json)
+/* Into `json` where it is not NULL, else printed. */
+static int judge(struct store *store, const struct baseline *baseline, const int64_t *ids,
+	size_t count, cJSON *json)
 {
-	struct exact exact;
-	char *text = NULL;
-	int exit_code, rc = exact_init(&exact, store, baseline->run_ids[0], ids, count);
+	struct against against;
+	int exit_code = against_init(&against, store, baseline, ids, count);
+	char *text = json ? NULL : against_to_text(&against);
 
-	if (rc != 0) {
-		log_error("EXACT rule: %s", exact.error);
-		exit_code = rc == -EINVAL || rc == -ENOENT ? CLI_USAGE : CLI_LAB;
-	} else {
-		exit_code = exact.changed ? CLI_FAIL : CLI_PASS;
-		if (cli->json)
-			cJSON_AddItemToObject(json, "exact", exact_to_json(&exact));
-		else
-			text = exact_to_text(&exact);
-		if (text)
-			log_result("%s", text);
-	}
+	if (against.error[0])
+		log_error("%s", against.error);
+	if (text)
+		log_result("%s", text);
+	if (json)
+		against_add_json(&against, json);
 	free(text);
-	exact_fini(&exact);
+	against_fini(&against);
 	return exit_code;
-}
-
-/* The same over many runs. */
-static int judge_change(struct cli *cli, struct store *store, const struct baseline *baseline,
-	const int64_t *ids, size_t count, cJSON *json)
-{
-	struct change change;
-	char *text = NULL;
-	int exit_code, rc = change_init(&change, store, baseline->word, baseline->run_ids,
-			       baseline->run_count, ids, count);
-
-	if (rc != 0) {
-		log_error("baseline %s: %s", baseline->word, change.error);
-		exit_code = rc == -EINVAL || rc == -ENOENT ? CLI_USAGE : CLI_LAB;
-	} else {
-		exit_code = change.regressions || change.missing ? CLI_FAIL : CLI_PASS;
-		if (cli->json)
-			cJSON_AddItemToObject(json, "change", change_to_json(&change));
-		else
-			text = change_to_text(&change);
-		if (text)
-			log_result("%s", text);
-	}
-	free(text);
-	change_fini(&change);
-	return exit_code;
-}
-
-/* Where time repeats, one run tells; everywhere else it takes many. */
-static bool is_exact(struct store *store, const struct baseline *baseline)
-{
-	struct query_fact *facts = NULL;
-	int count = query_facts(store, baseline->run_ids[0], &facts);
-	bool is_icount =
-		count > 0 && strcmp(query_find_fact(facts, count, "time", "real"), "icount") == 0;
-
-	free(facts);
-	return is_icount || !baseline->is_named;
-}
-
-static int judge(struct cli *cli, struct store *store, const struct baseline *baseline,
-	const int64_t *ids, size_t count, cJSON *json)
-{
-	if (!baseline || baseline->run_count == 0)
-		return CLI_PASS;
-	if (is_exact(store, baseline))
-		return judge_exactly(cli, store, baseline, ids, count, json);
-	return judge_change(cli, store, baseline, ids, count, json);
 }
 
 int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, size_t count,
@@ -126,14 +71,14 @@ int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, 
 			cJSON_AddItemToObject(json, "comparison", compare_to_json(&compare));
 		else
 			json = compare_to_json(&compare);
-		exit_code = judge(cli, store, baseline, ids, count, json);
+		exit_code = judge(store, baseline, ids, count, json);
 		rc = cli_print_json(json);
 	} else {
 		text = compare_to_text(&compare);
 		log_result("%s", text ? text : "out of memory\n");
 		rc = text ? CLI_PASS : CLI_LAB;
 		free(text);
-		exit_code = judge(cli, store, baseline, ids, count, NULL);
+		exit_code = judge(store, baseline, ids, count, NULL);
 	}
 	compare_fini(&compare);
 	return rc != CLI_PASS ? rc : exit_code;

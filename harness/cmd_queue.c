@@ -50,6 +50,8 @@ static cJSON *make_submission(const struct cli *cli, const struct suite *suite)
 		cJSON_AddStringToObject(json, "board", cli->board);
 	if (cli->repeat)
 		cJSON_AddNumberToObject(json, "boots", cli->repeat);
+	if (cli->baseline)
+		cJSON_AddStringToObject(json, "baseline", cli->baseline);
 	if (cli->system_count)
 		cJSON_AddItemToObject(json, "systems",
 			cJSON_CreateStringArray(cli->systems, (int)cli->system_count));

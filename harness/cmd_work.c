@@ -8,7 +8,9 @@
 
 #include "boardctl/monotonic.h"
 #include "db/queue.h"
+#include "harness/against.h"
 #include "harness/cli.h"
+#include "harness/cmd_compare.h"
 #include "harness/job.h"
 #include "harness/log.h"
 #include "harness/recover.h"
@@ -18,6 +20,8 @@
 #define BUSY_PATIENCE_MS  60000
 #define RELAY_PATIENCE_MS 5000
 #define RETRY_STEP_US	  100000
+/* Many workers store at once, and SQLite lets whoever comes first: nobody may lose for that. */
+#define STORE_PATIENCE_MS 60000
 
 struct work {
 	struct report report;
@@ -38,6 +42,7 @@ static int work_open(struct work *work, struct cli *cli)
 		log_error("%s", store_error(work->store));
 		return CLI_LAB;
 	}
+	store_set_patience(work->store, STORE_PATIENCE_MS);
 	return CLI_PASS;
 }
 
@@ -66,7 +71,33 @@ static void split_systems(char *text, struct job_request *request)
 		request->systems[request->system_count++] = word;
 }
 
-static int execute(struct job_request *request)
+/* What the job's runs are against its baseline, as `run` without a daemon judges. */
+static int judge(struct store *store, const char *word, int64_t job)
+{
+	struct baseline baseline;
+	struct against against = {0};
+	int64_t *ids = NULL;
+	int count = 0, exit_code = CLI_USAGE;
+
+	if (baseline_find(&baseline, store, word) != 0) {
+		log_error("--baseline: %s", baseline.error);
+	} else if ((count = cmd_compare_find_runs(store, job, &ids)) < 0) {
+		log_error("%s", store_error(store));
+		exit_code = CLI_LAB;
+	} else {
+		exit_code = against_init(&against, store, &baseline, ids, (size_t)count);
+	}
+	if (against.error[0])
+		log_error("%s", against.error);
+	else if (exit_code == CLI_FAIL)
+		log_error("a regression against %s", word);
+	against_fini(&against);
+	baseline_fini(&baseline);
+	free(ids);
+	return exit_code;
+}
+
+static int execute(struct job_request *request, const char *baseline)
 {
 	struct job job;
 	int exit_code = job_init(&job, request);
@@ -79,6 +110,9 @@ static int execute(struct job_request *request)
 	}
 	if (job.error[0])
 		log_error("%s", job.error);
+	/* A job that failed has no runs to hold against it. */
+	if (exit_code == 0 && baseline[0])
+		exit_code = judge(request->store, baseline, job.id);
 	free(plan);
 	job_fini(&job);
 	return exit_code;
@@ -107,7 +141,7 @@ static int work_on(struct work *work, struct cli *cli, struct queue_row *row)
 		log_error("%s", suite_error(suite));
 	} else {
 		request.suite = suite;
-		exit_code = execute(&request);
+		exit_code = execute(&request, row->job.baseline);
 	}
 	suite_close(suite);
 	return exit_code;

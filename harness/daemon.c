@@ -15,7 +15,9 @@
 #include "harness/http.h"
 #include "harness/paths.h"
 
-#define TICK_MS		  1000
+#define TICK_MS 1000
+/* Records wait in their sockets meanwhile: many boards that talk at once are one round. */
+#define REPORTS_MS	  10
 #define STORE_PATIENCE_MS 3000
 
 int daemon_fail(struct daemon *daemon, int code, const char *format, ...)
@@ -118,29 +120,65 @@ void daemon_close(struct daemon *daemon)
 static void take_signals(struct daemon *daemon)
 {
 	struct signalfd_siginfo info;
+	bool has_child = false;
 
-	while (read(daemon->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+	while (read(daemon->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
 			daemon->is_stopping = true;
-	daemon_worker_reap(daemon);
+		has_child |= info.ssi_signo == SIGCHLD;
+	}
+	if (has_child)
+		daemon_worker_reap(daemon);
+	daemon->must_tick |= has_child;
+}
+
+/* The workers' sockets into polls, and how long until they are looked at at all. */
+static int poll_reports(struct daemon *daemon, struct pollfd *polls)
+{
+	uint64_t since_ms = monotonic_get_ms() - daemon->reports_ms;
+	bool is_early = since_ms < REPORTS_MS;
+
+	for (size_t i = 0; i < daemon->worker_count; i++)
+		polls[i] = (struct pollfd){
+			.fd = is_early ? -1 : daemon->workers[i].report, .events = POLLIN};
+	return is_early ? (int)(REPORTS_MS - since_ms) : TICK_MS;
+}
+
+static void read_reports(struct daemon *daemon, const struct pollfd *polls)
+{
+	for (size_t i = 0; i < daemon->worker_count; i++)
+		if (polls[i].revents) {
+			daemon->reports_ms = monotonic_get_ms();
+			daemon_worker_read(&daemon->workers[i]);
+		}
+}
+
+static void tick(struct daemon *daemon)
+{
+	uint64_t now_ms = monotonic_get_ms();
+
+	if (!daemon->must_tick && now_ms - daemon->ticked_ms < TICK_MS)
+		return;
+	daemon->must_tick = false;
+	daemon->ticked_ms = now_ms;
+	daemon_worker_tick(daemon, now_ms);
 }
 
 /* One round: wait for anything, then look after everything. */
 static void turn(struct daemon *daemon, struct pollfd *polls)
 {
-	unsigned count = 0, first_worker;
+	struct pollfd *reports;
+	unsigned count = 0;
+	int timeout_ms;
 
 	polls[count++] = (struct pollfd){.fd = daemon->signals, .events = POLLIN};
 	count += http_get_polls(daemon->http, polls + count);
-	first_worker = count;
-	for (size_t i = 0; i < daemon->worker_count; i++)
-		polls[count++] = (struct pollfd){.fd = daemon->workers[i].report, .events = POLLIN};
-	poll(polls, count, http_get_timeout(daemon->http, TICK_MS));
-	for (size_t i = 0; i < daemon->worker_count; i++)
-		if (polls[first_worker + i].revents)
-			daemon_worker_read(&daemon->workers[i]);
+	reports = polls + count;
+	timeout_ms = poll_reports(daemon, reports);
+	poll(polls, count + daemon->worker_count, http_get_timeout(daemon->http, timeout_ms));
+	read_reports(daemon, reports);
 	take_signals(daemon);
-	daemon_worker_tick(daemon, monotonic_get_ms());
+	tick(daemon);
 	http_run(daemon->http);
 }
 

@@ -74,6 +74,9 @@ struct daemon {
 	bool is_bound;		     /* the socket's file is ours */
 	unsigned port;		     /* of TCP */
 	bool is_stopping;
+	bool must_tick;	     /* a child has ended */
+	uint64_t ticked_ms;  /* monotonic: when the workers were looked after */
+	uint64_t reports_ms; /* monotonic: when there were records */
 	char error[1024];
 };
 
@@ -99,7 +102,7 @@ void daemon_socket_close(struct daemon *daemon);
 /* What earlier daemons and clients left: jobs without a worker, boards. */
 int daemon_worker_init(struct daemon *daemon);
 
-/* Starts what can be started, retries what failed; at least once a second. */
+/* Starts what can be started, retries what failed; once a second and when a child has ended. */
 void daemon_worker_tick(struct daemon *daemon, uint64_t now_ms);
 
 /* After SIGCHLD, and when a worker's socket has something. */

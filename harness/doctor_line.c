@@ -299,6 +299,7 @@ void doctor_check_line(struct doctor *doctor, struct board *board, const struct 
 	struct line line = {.doctor = doctor, .board = board, .manifest = manifest};
 	struct link_guard watch = {guard, &line};
 	struct watcher_config config = {
+		.rules = bootrules_get(board->config->rules),
 		.loader_banner = manifest ? manifest->loader_banner : NULL,
 		.prompt = board->config->loader.prompt,
 	};

@@ -10,6 +10,7 @@
 #include "boardctl/sha256.h"
 #include "db/queue.h"
 #include "harness/board.h"
+#include "harness/golden.h"
 #include "harness/log.h"
 #include "harness/recover.h"
 #include "harness/run.h"
@@ -163,7 +164,28 @@ static void note_health(struct job *job, const struct run_result *result)
 			job->request->store, board, lab_failed, result->reason, store_now_ms());
 }
 
-static int execute_runs(struct job *job, struct board *board)
+/* Whatever ended the night: without two golden runs that are alike nothing is proven. */
+static int judge_golden(struct job *job, int64_t first, int64_t last)
+{
+	struct store *store = job->request->store;
+	char reason[sizeof(((struct golden *)NULL)->reason) + 16];
+	struct golden golden;
+	int count = golden_judge(&golden, store, first, last);
+
+	if (count == 0 && golden.verdict != GOLDEN_VOID) {
+		log_progress("%s", golden.reason);
+		return 0;
+	}
+	snprintf(reason, sizeof(reason), "void: %s", golden.reason);
+	if (count == 0)
+		count = store_void_runs(store, job->id, reason, store_now_ms());
+	if (count < 0)
+		return job_fail(job, 3, "database %s: %s", store_path(store), store_error(store));
+	log_error("%s; %d runs are kept and not compared", reason, count);
+	return 1;
+}
+
+static int execute_runs(struct job *job, struct board *board, int64_t golden[2])
 {
 	const struct job_request *request = job->request;
 	char on_card[SHA256_HEX_SIZE] = "";
@@ -191,6 +213,8 @@ static int execute_runs(struct job *job, struct board *board)
 		log_progress("run %zu of %zu: %s, boot %u", i + 1, job->plan.run_count,
 			planned->system, planned->boot);
 		run_execute(&run, &result);
+		if (planned->is_golden)
+			golden[i > 0] = result.run_id;
 		log_progress("run %lld: %s: %s", (long long)result.run_id,
 			result.verdict == VERDICT_RUNNING ? "not closed"
 							  : verdict_name(result.verdict),
@@ -273,13 +297,17 @@ int job_execute(struct job *job)
 {
 	struct board board;
 	char why[sizeof(board.error)];
+	int64_t golden[2] = {0};
 	int exit_code = open_board(job, &board);
 	int rc;
 
 	if (exit_code == 0)
 		exit_code = begin_job(job);
-	if (exit_code == 0)
-		exit_code = execute_runs(job, &board);
+	if (exit_code == 0) {
+		exit_code = execute_runs(job, &board, golden);
+		if (job->request->suite->golden)
+			exit_code = worse(exit_code, judge_golden(job, golden[0], golden[1]));
+	}
 	rc = board_close(&board);
 	if (rc != 0) {
 		snprintf(why, sizeof(why), "%s", board_error(&board));

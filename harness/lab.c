@@ -187,6 +187,22 @@ static int check_pair(
 
 /* ----------------------------------------------------------------- the file */
 
+static int open_rules(struct document *document, struct lab_board *board)
+{
+	const char *path = NULL;
+	int result;
+
+	if (board->rules_path) {
+		path = document_resolve(document, board->rules_path);
+		if (!path)
+			return -ENOMEM;
+	}
+	result = bootrules_open(&board->rules, path);
+	if (result && result != -ENOMEM)
+		document_fail(document, board->node, "rules", "%s", bootrules_error(board->rules));
+	return result;
+}
+
 static int fill(struct lab *lab)
 {
 	struct lab_file file = {0};
@@ -205,8 +221,11 @@ static int fill(struct lab *lab)
 		if (result)
 			return result;
 		lab->boards[i] = file.boards[i].board;
+		lab->board_count = i + 1;
+		result = open_rules(lab->document, &lab->boards[i]);
+		if (result)
+			return result;
 	}
-	lab->board_count = file.board_count;
 	return 0;
 }
 
@@ -280,6 +299,8 @@ void lab_close(struct lab *lab)
 {
 	if (!lab)
 		return;
+	for (size_t i = 0; i < lab->board_count; i++)
+		bootrules_close(lab->boards[i].rules);
 	document_close(lab->document);
 	free(lab);
 }

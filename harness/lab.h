@@ -19,6 +19,7 @@
 #include "boardctl/loader.h"
 #include "boardctl/power.h"
 #include "boardctl/sdmux.h"
+#include "harness/bootrules.h"
 #include "harness/document.h"
 
 /* The board's clock. */
@@ -46,6 +47,8 @@ struct lab_board {
 	struct loader_config loader;
 	enum lab_rest rest;
 	enum lab_time time;
+	const char *rules_path;	 /* of the watcher's own rules; NULL = only the built-in ones */
+	struct bootrules *rules; /* never NULL in an open lab; lab_close() frees it */
 	const struct document_node *node;
 };
 

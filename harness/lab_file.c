@@ -247,6 +247,10 @@ static const struct document_key board_keys[] = {
 		.kind = DOCUMENT_WORD,
 		.words = time_words,
 		DOCUMENT_AT(struct lab_file_board, board.time)},
+	{.name = "rules",
+		.kind = DOCUMENT_STRING,
+		.expected = "a file of rules for the boot watcher",
+		DOCUMENT_AT(struct lab_file_board, board.rules_path)},
 };
 
 /* A space stops U-Boot; 16 ms is an FTDI adapter as it comes. */

@@ -146,9 +146,11 @@ static int wait_ms(const struct peer *peer, uint64_t now_us, uint64_t deadline_u
 
 static int read_link(struct peer *peer, int timeout_ms)
 {
-	ssize_t got =
-		peer->link.read(peer->link.context, peer->input, sizeof(peer->input), timeout_ms);
+	ssize_t got;
 
+	if (peer->rest_us > 0 && peer->link.rest)
+		peer->link.rest(peer->link.context, peer->rest_us);
+	got = peer->link.read(peer->link.context, peer->input, sizeof(peer->input), timeout_ms);
 	peer->input_used = 0;
 	peer->input_size = 0;
 	if (got < 0)

@@ -56,6 +56,11 @@ struct peer_link {
 	uint64_t (*now_us)(void *context);
 	/* Another rate of this end, 0 or a negative errno.  NULL: it has only one. */
 	int (*set_baud)(void *context, uint32_t baud);
+	/*
+	 * Lets time pass while much is still to come, so that a byte need not be
+	 * read as soon as it is there.  NULL: none passes.
+	 */
+	void (*rest)(void *context, uint32_t us);
 };
 
 /* Both may be NULL. What they are given is valid during the call only. */
@@ -150,6 +155,7 @@ struct peer {
 	uint64_t input_us;     /* when input was read */
 	uint64_t chunk_us;     /* when the first byte held back came */
 	uint64_t last_byte_us; /* when anything came last */
+	uint32_t rest_us;      /* before each read; 0 = none */
 	uint32_t nonce;
 	uint32_t console_baud; /* of this end while the line is raised; 0 = it is not */
 	uint8_t seq;

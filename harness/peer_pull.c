@@ -13,6 +13,9 @@
 #define PULL_BASE_US	  60000000u
 #define PULL_TRIES	  3u /* times the tries of a request: READ costs nothing */
 #define PULL_RAISED_TRIES 5u /* the target must not get lonely */
+/* Between two reads of a long train: a host of many boards must not wake for each byte. */
+#define PULL_REST_US	30000u
+#define PULL_REST_BYTES 1024u /* a fast line must not fill the kernel's 4 KiB */
 
 /* ------------------------------------------------------- map of holes */
 
@@ -100,6 +103,7 @@ static void fill_holes(struct peer_transfer *transfer, const struct message_data
 struct train {
 	uint32_t offset;
 	uint32_t length;
+	uint32_t arrived; /* end of its last DATA */
 	uint8_t seq;
 	bool is_over;
 	uint64_t give_up_us; /* whatever traffic there is */
@@ -132,6 +136,8 @@ static int take_data(struct peer *peer, struct peer_transfer *transfer, struct t
 			transfer->window, transfer->series, train->length, train->offset,
 			data->size, data->offset);
 	fill_holes(transfer, data);
+	if (frame->seq == train->seq)
+		train->arrived = (uint32_t)data_end;
 	train->is_over = frame->seq == train->seq && data_end == end;
 	if (transfer->progress && transfer->progress(transfer->progress_context,
 					  transfer->size - transfer->missing, transfer->size))
@@ -152,6 +158,18 @@ static int take_frame(struct peer *peer, struct peer_transfer *transfer, struct 
 	return peer_check_open(peer);
 }
 
+/* None in the last frame, so that no time is lost at a train's end. */
+static uint32_t find_rest_us(const struct peer *peer, const struct train *train)
+{
+	uint64_t most_us = peer_line_us(peer, PULL_REST_BYTES);
+	uint64_t rest_us = most_us < PULL_REST_US ? most_us : PULL_REST_US;
+	uint32_t left = train->offset + train->length - train->arrived;
+
+	return left > MESSAGE_DATA_MAX && peer_line_us(peer, left - MESSAGE_DATA_MAX) > rest_us
+		       ? (uint32_t)rest_us
+		       : 0;
+}
+
 /* Until the range's last byte has come or the line has been idle for too long. */
 static int receive_train(struct peer *peer, struct peer_transfer *transfer, struct train *train)
 {
@@ -168,7 +186,9 @@ static int receive_train(struct peer *peer, struct peer_transfer *transfer, stru
 			until_us = train->give_up_us;
 		if (now_us >= until_us)
 			return 0;
+		peer->rest_us = find_rest_us(peer, train);
 		err = peer_next_frame(peer, until_us, &arrival);
+		peer->rest_us = 0;
 		if (err == 1)
 			err = take_frame(peer, transfer, train, &arrival);
 		if (err < 0)
@@ -189,7 +209,7 @@ static int pull_range(struct peer *peer, struct peer_transfer *transfer, uint32_
 {
 	struct message message = {
 		.type = MESSAGE_READ, .read = {transfer->window, transfer->series, offset, length}};
-	struct train train = {.offset = offset, .length = length};
+	struct train train = {.offset = offset, .length = length, .arrived = offset};
 	int err = peer_send(peer, &message, peer->nonce, &train.seq);
 
 	if (err)

@@ -141,7 +141,7 @@ static void salvage(struct store *store, struct board *board, const struct orpha
 {
 	struct suite *suite = NULL;
 	struct plan plan = {0};
-	struct watcher_config nothing = {0};
+	struct watcher_config nothing = {.rules = bootrules_get(board->config->rules)};
 	struct run_result result = {.run_id = orphan->id, .verdict = VERDICT_RUNNING};
 	struct run_request request = {.store = store,
 		.job_id = orphan->job_id,

@@ -142,7 +142,6 @@ static bool is_fatal(enum watcher_cause cause)
 	case WATCHER_CAUSE_HANG:
 	case WATCHER_CAUSE_RESET:
 	case WATCHER_CAUSE_RESET_LOOP:
-	case WATCHER_CAUSE_ENDLESS_OUTPUT:
 	case WATCHER_CAUSE_LOADER_FAILED:
 	case WATCHER_CAUSE_LOADER_CRASH:
 	case WATCHER_CAUSE_LOADER_HALTED:
@@ -152,13 +151,30 @@ static bool is_fatal(enum watcher_cause cause)
 	case WATCHER_CAUSE_STALL:
 	case WATCHER_CAUSE_OOM:
 	case WATCHER_CAUSE_STORAGE_ERROR:
+	case WATCHER_CAUSE_TASK_CRASH:
+	case WATCHER_CAUSE_INIT_FAILED:
+	case WATCHER_CAUSE_PASSWORD_DIALOGUE:
 	case WATCHER_CAUSE_SPL_FAILED:
 	case WATCHER_CAUSE_WRONG_MEDIUM:
 	case WATCHER_CAUSE_WRONG_BAUD:
+	case WATCHER_CAUSE_SHELL:
+	case WATCHER_CAUSE_LOGIN:
+	case WATCHER_CAUSE_BOOTING:
 	case WATCHER_CAUSES:
 		break;
 	}
 	return false;
+}
+
+/* What the watcher keeps beside its verdict is an event of the run. */
+static void tell_warnings(struct run *run)
+{
+	const struct watcher_warning *warnings;
+	size_t count = watcher_get_warnings(&run->watcher, &warnings);
+
+	for (; run->warnings_told < count; run->warnings_told++)
+		run_event(run, "warning", "%s: %s", warnings[run->warnings_told].word,
+			warnings[run->warnings_told].text);
 }
 
 /* Ends every wait on the console: a stop, a deadline, or what the line told. */
@@ -176,6 +192,7 @@ static int guard(void *context)
 	/* Silence is judged only until the agent answers: then it is wanted. */
 	if (run->state == RUN_STATE_HELLO)
 		watcher_tick(&run->watcher, monotonic_get_ms());
+	tell_warnings(run);
 	cause = watcher_verdict(&run->watcher)->cause;
 	if (is_fatal(cause))
 		return -ECONNABORTED;

@@ -96,6 +96,8 @@ int run_step_power(struct run *run)
 	struct board *board = run->request->board;
 	const struct manifest *manifest = run->request->manifest;
 	struct watcher_config config = {
+		.rules = bootrules_get(board->config->rules),
+		.medium = board->mux ? "sd" : NULL,
 		.loader_banner = manifest->loader_banner,
 		.prompt = board->config->loader.prompt,
 		.first_banner = manifest->first_banner,
@@ -197,6 +199,9 @@ static int hand_over(struct run *run)
 	const char *command = manifest->boot[manifest->boot_count - 1];
 	int rc;
 
+	if (watcher_verdict(&run->watcher)->cause == WATCHER_CAUSE_WRONG_MEDIUM)
+		run_event(run, "warning", "the firmware did not come from the card: %s",
+			watcher_verdict(&run->watcher)->text);
 	/* What the loader's dialogue tried and repeated is no verdict. */
 	watcher_clear_verdict(&run->watcher);
 	rc = loader_boot(run->loader, command);
@@ -262,6 +267,12 @@ static int set_baud(void *context, uint32_t baud)
 	return link_set_baud(run->request->board->console, baud);
 }
 
+static void rest(void *context, uint32_t us)
+{
+	(void)context;
+	monotonic_sleep_until_us(monotonic_get_us() + us);
+}
+
 static void see_text(void *context, uint64_t when_us, const uint8_t *text, size_t size)
 {
 	struct run *run = context;
@@ -303,7 +314,7 @@ static unsigned planned_s(const struct run *run)
 
 void run_init_peer(struct run *run, uint32_t baud)
 {
-	struct peer_link link = {run, read_link, write_link, now_us, set_baud};
+	struct peer_link link = {run, read_link, write_link, now_us, set_baud, rest};
 	struct peer_events events = {.context = run, .text = see_text};
 	struct peer_config config = {.baud = baud,
 		.latency_ms = 50 + run->request->board->config->latency_ms,

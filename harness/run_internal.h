@@ -46,6 +46,7 @@ struct run {
 	uint64_t answered_ms; /* monotonic, of the last answer in the session */
 	struct run_console console;
 	struct watcher watcher;
+	size_t warnings_told;  /* of the watcher's */
 	struct loader *loader; /* from its prompt on; knows what the prompt can do */
 	bool is_handed_over;   /* the loader has started the system: the guard watches */
 	struct peer peer;

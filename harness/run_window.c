@@ -219,17 +219,39 @@ static int add_metric(
 			.series = series, .name = name, .value = value, .unit = unit});
 }
 
-static int store_summary(struct run *run, const struct run_series *series, uint64_t period_counts)
+/* Each series of counts, in their order; n is 0 where there are no figures.  NULL without memory.
+ */
+static struct stats_summary *summarise(const struct run *run, const struct run_window *window)
 {
-	const char *of = series->entry.name;
-	const char *unit = strstr(of, "instret") ? "instret" : "counts";
-	struct stats_summary s;
-	int rc = stats_summarise(series->data, series->entry.count, period_counts, &s);
+	const struct suite_window *planned = &window->plan->window;
+	uint64_t period = planned->bench->has_grid
+				  ? (uint64_t)planned->period_us * run->counter_hz / 1000000
+				  : 0;
+	struct stats_summary *summaries = calloc(window->series_count + 1, sizeof(*summaries));
 
-	if (rc == -EINVAL)
-		return 0; /* no samples, no figures */
-	if (rc == 0)
-		rc = add_metric(run, of, "n", (double)s.n, "samples");
+	for (size_t i = 0; summaries && i < window->series_count; i++) {
+		const struct series_entry *entry = &window->series[i].entry;
+		int rc = 0;
+
+		if (entry->kind == SERIES_KIND_COUNTS)
+			rc = stats_summarise(window->series[i].data, entry->count,
+				rows_is_lateness(entry->name) ? period : 0, &summaries[i]);
+		if (rc == -EINVAL)
+			summaries[i].n = 0; /* no samples */
+		if (rc == -ENOMEM) {
+			free(summaries);
+			summaries = NULL;
+		}
+	}
+	return summaries;
+}
+
+static int store_summary(struct run *run, const char *of, const struct stats_summary *summary)
+{
+	const char *unit = strstr(of, "instret") ? "instret" : "counts";
+	struct stats_summary s = *summary;
+	int rc = add_metric(run, of, "n", (double)s.n, "samples");
+
 	if (rc == 0)
 		rc = add_metric(run, of, "early", (double)s.early, "samples");
 	if (rc == 0)
@@ -249,12 +271,9 @@ static int store_summary(struct run *run, const struct run_series *series, uint6
 	return rc;
 }
 
-static int store_metrics(struct run *run, const struct run_window *window)
+static int store_metrics(
+	struct run *run, const struct run_window *window, const struct stats_summary *summaries)
 {
-	const struct suite_window *planned = &window->plan->window;
-	uint64_t period = planned->bench->has_grid
-				  ? (uint64_t)planned->period_us * run->counter_hz / 1000000
-				  : 0;
 	int rc = add_metric(run, NULL, "floor",
 		(run_window_median(window, "floor.before") +
 			run_window_median(window, "floor.after")) /
@@ -272,8 +291,8 @@ static int store_metrics(struct run *run, const struct run_window *window)
 			rc = add_metric(run, entry->name, "encoded", entry->bytes, "bytes");
 		if (rc != 0 || entry->kind != SERIES_KIND_COUNTS)
 			continue;
-		rc = store_summary(
-			run, &window->series[i], rows_is_lateness(entry->name) ? period : 0);
+		if (summaries[i].n > 0)
+			rc = store_summary(run, entry->name, &summaries[i]);
 		if (rc == 0 && is_measured(&window->series[i]))
 			rc = add_metric(run, entry->name, "batch", batch_of(window, entry->name),
 				"operations");
@@ -299,8 +318,13 @@ int run_window_store(struct run *run, const struct run_window *window)
 		.started_ms = window->started_ms,
 		.ended_ms = window->ended_ms,
 	};
-	int rc = store_begin_window(store, run->result->run_id, &row);
+	/* Before the transaction: the workers of other boards wait for its end. */
+	struct stats_summary *summaries = summarise(run, window);
+	int rc = -ENOMEM;
 
+	if (!summaries)
+		return run_fail(run, VERDICT_LAB_FAILURE, rc, "%s: out of memory", planned->name);
+	rc = store_begin_window(store, run->result->run_id, &row);
 	for (size_t i = 0; rc == 0 && i < window->series_count; i++) {
 		const struct series_entry *entry = &window->series[i].entry;
 
@@ -312,7 +336,7 @@ int run_window_store(struct run *run, const struct run_window *window)
 						     .clipped = entry->clipped});
 	}
 	if (rc == 0)
-		rc = store_metrics(run, window);
+		rc = store_metrics(run, window, summaries);
 	if (rc == 0 && window->peer.silence.bytes)
 		run_event(run, "silence", "%llu bytes in the window",
 			(unsigned long long)window->peer.silence.bytes);
@@ -322,5 +346,6 @@ int run_window_store(struct run *run, const struct run_window *window)
 		run_fail_store(run, rc);
 		store_abort_window(store);
 	}
+	free(summaries);
 	return rc;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench-codec FILE... --hz HZ [--json]: what series of samples, one value in ns
- * a line, come to in the codec beside their order-0 entropy.
+ * a line, come to in the codec beside their order-0 entropy.  With --aims it
+ * fails when that is more than it should be for such series.
  */
 #include <cjson/cJSON.h>
 #include <getopt.h>
@@ -11,10 +12,13 @@
 #include <string.h>
 
 #include "protocol/codec.h"
+#include "tests/bench/aims.h"
 #include "tests/samples.h"
 
 #define BITS_PER_BYTE_8N1 10
 #define BAUD		  115200
+#define AIM_TOTAL	  1.00
+#define AIM_FILE	  1.04
 
 struct row {
 	const char *name;
@@ -23,7 +27,7 @@ struct row {
 	size_t bytes;
 };
 
-static const char *usage = "usage: bench-codec FILE... [--hz HZ] [--json]\n";
+static const char *usage = "usage: bench-codec FILE... [--hz HZ] [--json] [--aims FILE]\n";
 
 /* ------------------------------------------------------------------ output */
 
@@ -135,7 +139,22 @@ static int measure_file(const char *path, uint64_t hz, struct row *row)
 	return rc;
 }
 
-static int measure_files(char **paths, size_t count, uint64_t hz, bool is_json)
+/* 0, or 1 when an aim is missed. */
+static int judge(const struct row *rows, size_t count, const struct row *total, const char *path)
+{
+	struct aims aims = {0};
+	double worst = 0;
+
+	for (size_t i = 0; i < count; i++)
+		worst = ratio_of(&rows[i]) > worst ? ratio_of(&rows[i]) : worst;
+	aims_add(&aims, ratio_of(total) <= AIM_TOTAL,
+		"codec at most %.2f x the entropy in total: %.4f x", AIM_TOTAL, ratio_of(total));
+	aims_add(&aims, worst <= AIM_FILE, "and %.2f x for every series: %.4f x", AIM_FILE, worst);
+	return aims_append(&aims, path) != 0 || aims.missed;
+}
+
+static int measure_files(
+	char **paths, size_t count, uint64_t hz, bool is_json, const char *aims_path)
 {
 	struct row *rows = calloc(count, sizeof(*rows));
 	struct row total = {.name = "total"};
@@ -151,6 +170,8 @@ static int measure_files(char **paths, size_t count, uint64_t hz, bool is_json)
 		print_json(rows, count, &total, hz);
 	else if (rc == 0)
 		print_table(rows, count, &total);
+	if (rc == 0 && aims_path)
+		rc = judge(rows, count, &total, aims_path);
 	free(rows);
 	return rc == 0 ? 0 : 1;
 }
@@ -160,11 +181,13 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{"hz", required_argument, NULL, 'z'},
 		{"json", no_argument, NULL, 'j'},
+		{"aims", required_argument, NULL, 'a'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	uint64_t hz = 24000000;
 	bool is_json = false;
+	const char *aims_path = NULL;
 	char *end = NULL;
 	int option;
 
@@ -173,6 +196,8 @@ int main(int argc, char **argv)
 			hz = strtoull(optarg, &end, 10);
 		else if (option == 'j')
 			is_json = true;
+		else if (option == 'a')
+			aims_path = optarg;
 		else {
 			fputs(usage, option == 'h' ? stdout : stderr);
 			return option == 'h' ? 0 : 2;
@@ -182,5 +207,5 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
-	return measure_files(argv + optind, (size_t)(argc - optind), hz, is_json);
+	return measure_files(argv + optind, (size_t)(argc - optind), hz, is_json, aims_path);
 }

@@ -95,7 +95,7 @@ static void give_up_real_time(void)
 
 static void start_agent_with(void (*before_exec)(void))
 {
-	const struct peer_link link = {&lab, link_read, link_write, link_now_us, NULL};
+	const struct peer_link link = {&lab, link_read, link_write, link_now_us, NULL, NULL};
 	const struct peer_events events = {&lab, count_text, NULL};
 	const struct peer_config config = {.quiet_ms = 20};
 	char path[256];

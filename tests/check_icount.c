@@ -4,12 +4,13 @@
  * instruction more on a handoff's way is seen.
  */
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "db/query.h"
-#include "tests/lab_rig.h"
+#include "tests/daemon_rig.h"
 
 #define RUNS 5
 
@@ -153,6 +154,28 @@ static void plant_instructions(struct lab_rig *rig)
 	lab_rig_write_manifest(rig, "baremetal-long-handoff", manifest);
 }
 
+/* The daemon's job is judged as the one without it was. */
+static void plant_through_daemon(struct lab_rig *rig)
+{
+	struct daemon_rig daemon = {.lab = *rig};
+	struct lab_rig *lab = &daemon.lab;
+
+	daemon_rig_prepare(&daemon);
+	daemon_rig_begin(&daemon);
+	lab_rig_expect(lab, 2, (const char *[]){"submit", "regress-icount", "--baseline=99", NULL});
+	ck_assert_ptr_nonnull(strstr(lab->err, "baseline: "));
+	lab_rig_expect(
+		lab, 1, (const char *[]){"run", "regress-icount", "--baseline=1", "--json", NULL});
+	ck_assert_msg(strstr(lab->err, "of the daemon") != NULL, "%s", end_of(lab->err));
+	ck_assert_msg(strstr(lab->err, ": pass: all gates hold") != NULL, "%s", end_of(lab->err));
+	check_rows(lab, "REGRESSION", 2, 2);
+	/* And as a person sees it, afterwards. */
+	lab_rig_expect(lab, 1, (const char *[]){"watch", "3", NULL});
+	ck_assert_msg(strstr(lab->out, "+2  REGRESSION") != NULL, "%s", end_of(lab->out));
+	ck_assert_int_eq(daemon_rig_kill(&daemon, SIGTERM), 0);
+	*rig = daemon.lab;
+}
+
 START_TEST(test_unchanged_runs_repeat_and_two_instructions_are_a_regression)
 {
 	struct lab_rig rig;
@@ -181,6 +204,7 @@ START_TEST(test_unchanged_runs_repeat_and_two_instructions_are_a_regression)
 	ck_assert_int_eq(
 		lab_rig_run(&rig, (const char *[]){"compare", "--baseline=1", "LAST", NULL}), 1);
 	ck_assert_ptr_nonnull(strstr(rig.out, "+2  REGRESSION"));
+	plant_through_daemon(&rig);
 	lab_rig_stop(&rig);
 }
 END_TEST

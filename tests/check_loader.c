@@ -7,18 +7,21 @@
 
 #include "boardctl/loader.h"
 #include "boardctl/monotonic.h"
+#include "harness/bootrules.h"
 #include "tests/uboot_imitation.h"
 #include "tests/vboard_rig.h"
 
 static struct imitation board;
 static struct link *uart;
+static struct bootrules *rules;
 static struct watcher watcher;
 static struct loader *loader;
 
 static void open_loader(const char *path, const struct loader_config *config)
 {
 	const struct link_config port = {.driver = "pty", .path = path};
-	const struct watcher_config standard = {.prompt = config->prompt};
+	const struct watcher_config standard = {
+		.rules = bootrules_get(rules), .prompt = config->prompt ? config->prompt : "=> "};
 
 	ck_assert_msg(!link_open(&uart, &port), "%s", link_error(uart));
 	ck_assert_int_eq(watcher_init(&watcher, &standard), 0);
@@ -46,6 +49,16 @@ static void tear_down(void)
 	loader_free(loader);
 	link_close(uart);
 	imitation_stop(&board);
+}
+
+static void open_rules(void)
+{
+	ck_assert_int_eq(bootrules_open(&rules, NULL), 0);
+}
+
+static void close_rules(void)
+{
+	bootrules_close(rules);
 }
 
 static void reach_prompt(void)
@@ -405,7 +418,9 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	tcase_add_checked_fixture(imitated, open_rules, close_rules);
 	tcase_add_checked_fixture(imitated, set_up, tear_down);
+	tcase_add_checked_fixture(real, open_rules, close_rules);
 	tcase_set_timeout(imitated, 60);
 	tcase_add_test(imitated, nothing_is_sent_before_the_banner_and_never_a_bare_return);
 	tcase_add_test(imitated, the_configured_key_stops_autoboot);

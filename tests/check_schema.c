@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/bootrules.h"
 #include "harness/lab.h"
 #include "harness/manifest.h"
 #include "harness/suite.h"
@@ -174,6 +175,7 @@ static const struct {
 	{"harness/schema/lab.json", &lab_shape},
 	{"harness/schema/suite.json", &suite_shape},
 	{"harness/schema/manifest.json", &manifest_shape},
+	{"harness/schema/rules.json", &bootrules_shape},
 };
 
 START_TEST(schemas_and_readers_have_the_same_keys)

@@ -28,6 +28,26 @@ START_TEST(test_percentiles_are_nearest_rank)
 }
 END_TEST
 
+START_TEST(test_long_series_of_all_sizes_are_in_order)
+{
+	/* -2500 to 2499 in odd order, stretched over nearly all of an int32. */
+	enum { STRETCH = 800000 };
+	static int32_t samples[5000];
+	struct stats_summary s;
+
+	for (int i = 0; i < 5000; i++)
+		samples[i] = (i * 2741 % 5000 - 2500) * STRETCH;
+	ck_assert_int_eq(stats_summarise(samples, 5000, 0, &s), 0);
+	ck_assert_int_eq(s.min, -2500 * STRETCH);
+	ck_assert_int_eq(s.quantiles[STATS_P50], -STRETCH);
+	ck_assert_int_eq(s.quantiles[STATS_P90], 1999 * STRETCH);
+	ck_assert_int_eq(s.quantiles[STATS_P999], 2494 * STRETCH);
+	ck_assert_int_eq(s.max, 2499 * STRETCH);
+	ck_assert_int_eq(s.mad, 1250 * STRETCH);
+	ck_assert_int_eq(stats_median_counts(samples, 5000), -STRETCH);
+}
+END_TEST
+
 START_TEST(test_binary_fractions_move_no_rank)
 {
 	/* 0.95 * 20 is 19 and not 19.000000000000004. */
@@ -108,6 +128,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tcase, test_percentiles_are_nearest_rank);
+	tcase_add_test(tcase, test_long_series_of_all_sizes_are_in_order);
 	tcase_add_test(tcase, test_binary_fractions_move_no_rank);
 	tcase_add_test(tcase, test_early_and_missed_releases_are_counted);
 	tcase_add_test(tcase, test_one_sample_and_none);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "db/blob.h"
+#include "protocol/crc32c.h"
 #include "tests/scratch.h"
 #include "tests/store_fixture.h"
 
@@ -31,6 +32,20 @@ START_TEST(crc32c_has_the_published_check_values)
 	ck_assert_uint_eq(blob_crc32c("", 0), 0);
 	ck_assert_uint_eq(blob_crc32c("123456789", 9), 0xe3069283);
 	ck_assert_uint_eq(blob_crc32c(zeroes, sizeof(zeroes)), 0x8a9136aa); /* RFC 3720 */
+}
+END_TEST
+
+START_TEST(crc32c_of_long_data_is_that_of_the_wire)
+{
+	uint8_t bytes[9000];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * i >> 3);
+	for (size_t size = 4080; size < 4110; size++)
+		ck_assert_uint_eq(blob_crc32c(bytes + size % 7, size),
+			crc32c_update(0, bytes + size % 7, size));
+	ck_assert_uint_eq(
+		blob_crc32c(bytes, sizeof(bytes)), crc32c_update(0, bytes, sizeof(bytes)));
 }
 END_TEST
 
@@ -498,6 +513,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, crc32c_has_the_published_check_values);
+	tcase_add_test(tcase, crc32c_of_long_data_is_that_of_the_wire);
 	tcase_add_test(tcase, every_verdict_has_one_name_and_comes_back_from_it);
 	tcase_add_test(tcase, a_run_comes_back_as_it_was_stored);
 	tcase_add_test(tcase, samples_of_every_kind_come_back_bit_for_bit);

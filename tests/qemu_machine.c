@@ -107,7 +107,7 @@ void qemu_machine_power_off(struct qemu_machine *machine)
 
 struct peer_link qemu_machine_link(struct qemu_machine *machine)
 {
-	return (struct peer_link){machine, link_read, link_write, link_now_us, NULL};
+	return (struct peer_link){machine, link_read, link_write, link_now_us, NULL, NULL};
 }
 
 struct peer_events qemu_machine_events(struct qemu_machine *machine)

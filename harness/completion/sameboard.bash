@@ -29,7 +29,7 @@ _sameboard_names() {
 }
 
 _sameboard_option_names() {
-	"$program" "$command" --help 2>/dev/null | sed -n 's/^  \(--[a-z]*=\{0,1\}\).*/\1/p'
+	"$program" "$command" --help 2>/dev/null | sed -n 's/^  \(--[a-z-]*=\{0,1\}\).*/\1/p'
 }
 
 _sameboard_takes_value() {
@@ -38,10 +38,11 @@ _sameboard_takes_value() {
 
 _sameboard_value() {
 	case $1 in
-	--lab | --db) _sameboard_files -f ;;
+	--lab | --db | --rules) _sameboard_files -f ;;
 	--images) _sameboard_files -d ;;
 	--board) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	--os) _sameboard_names "${SAMEBOARD_IMAGES:-build/images}" ;;
+	--expect-medium) _sameboard_words 'sd emmc nand spi usb network any' ;;
 	--job | --run | --baseline) _sameboard_words LAST ;;
 	esac
 }
@@ -59,7 +60,8 @@ _sameboard_argument() {
 	power:2) _sameboard_words 'on off cycle status' ;;
 	sd:2) _sameboard_words 'host dut off status write' ;;
 	wire:1) _sameboard_words decode ;;
-	sd:3 | wire:2) _sameboard_files -f ;;
+	log:1) _sameboard_words classify ;;
+	sd:3 | wire:2 | log:2) _sameboard_files -f ;;
 	esac
 }
 

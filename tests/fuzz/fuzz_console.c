@@ -168,7 +168,12 @@ static void hear_frame(void *context, uint64_t when_us, const struct frame *fram
 static void take_apart(const struct line *line, struct source source, struct heard *heard)
 {
 	static struct peer peer;
-	struct peer_link link = {&source, source_read, source_write, source_now_us, NULL};
+	struct peer_link link = {
+		.context = &source,
+		.read = source_read,
+		.write = source_write,
+		.now_us = source_now_us,
+	};
 	struct peer_events events = {heard, hear_text, hear_frame};
 	struct peer_statistics statistics;
 

@@ -483,7 +483,7 @@ static void measure(struct target *target, struct peer *peer)
 
 static void run_session(struct target *target)
 {
-	struct peer_link link = {target, target_read, target_write, target_now_us, NULL};
+	struct peer_link link = {target, target_read, target_write, target_now_us, NULL, NULL};
 	uint32_t list[PEER_RATES_MAX];
 	struct peer_exchange exchange;
 	struct message_bauded rates;
