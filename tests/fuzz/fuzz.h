@@ -11,8 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define FUZZ_EXPECT(condition)                                                                     \
-	((condition) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #condition))
+#define FUZZ_EXPECT(condition) ((condition) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #condition))
 
 /* Says so, and aborts. */
 void fuzz_fail(const char *file, int line, const char *condition) __attribute__((noreturn));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first byte chooses the reader, the rest is the file. */
+/*
+ * The first byte chooses the reader.  The rest is the file, or edits to a good
+ * one: bytes alone seldom come to a file that is right but for its meaning.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,29 +112,7 @@ static void parse_manifest(const char *text, size_t size, bool is_json)
 	manifest_close(manifest);
 }
 
-int fuzz_document(const uint8_t *bytes, size_t size)
-{
-	const char *text = (const char *)bytes + 1;
-	bool is_json;
-
-	if (size-- < 1)
-		return 0;
-	is_json = parse_plain(text, size);
-	switch (bytes[0] & 3) {
-	case 0:
-		parse_lab(text, size, is_json);
-		break;
-	case 1:
-		parse_suite(text, size, is_json);
-		break;
-	default:
-		parse_manifest(text, size, is_json);
-		break;
-	}
-	return 0;
-}
-
-/* ------------------------------------------------------------------- seeds */
+/* ------------------------------------------------------------------- good files */
 
 static const char lab_text[] =
 	"{ // a bench\n"
@@ -176,6 +157,139 @@ static const char manifest_text[] =
 	"  \"address_space\": \"many\", \"tick\": \"1000 Hz\",\n"
 	"  \"login\": { \"user\": \"root\", \"password\": \"\" } }\n";
 
+static size_t write_good(uint8_t kind, char *text, size_t size)
+{
+	struct stat info = {0};
+
+	FUZZ_EXPECT(stat("tests/data/vectors.txt", &info) == 0);
+	if (kind == 0)
+		return (size_t)snprintf(text, size, "%s", lab_text);
+	if (kind == 1)
+		return (size_t)snprintf(text, size, "%s", suite_text);
+	return (size_t)snprintf(text, size, manifest_text, (long long)info.st_size);
+}
+
+/* ------------------------------------------------------------------- edits */
+
+#define TEXT_MAX 6000u
+
+enum edit {
+	EDIT_REPLACE, /* a token by a word */
+	EDIT_COPY,    /* a token by another one */
+	EDIT_REMOVE,  /* up to the token behind the next comma */
+	EDIT_INSERT,  /* a member in front of a token */
+	EDITS,
+};
+
+static const char *const words[] = {"\"linux\"", "\"wake.idle\"", "\"wake.cpu\"", "\"clock.audit\"",
+	"\"sleep.check\"", "\"floor\"", "\"mutex.handoff\"", "\"wake.idle/p99\"", "\"wake.idle\"",
+	"\"mutex.handoff/p50\"", "\"wake.cpu/p1\"", "\"wake.ilde\"", "\"silense\"", "\"pty\"",
+	"\"serial\"", "\"bad name\"", "\"\\u0001\"", "\"0403:6001\"", "\"zz\"", "\"20\"", "\"cpu\"",
+	"\"idle\"", "\"both\"", "\"arbitrary\"", "\"n\"", "\"duration_ms\"", "\"period_us\"",
+	"\"load\"", "\"phase\"", "\"match\"", "\"port\"", "\"path\"", "\"usb\"", "\"prompt\"",
+	"\"auto\"", "\"golden\"", "\"build\"", "\"config_sha256\"", "\"agent_sha256\"", "\"tests\"",
+	"\"\"", "[]", "{}", "{\"usb\": \"x\"}", "0", "1", "-1", "64", "500", "1e9", "0.5", "true",
+	"null"};
+
+#define WORDS (sizeof(words) / sizeof(words[0]))
+
+/* Strings, and runs of letters and digits; false behind the last. */
+static bool find_token(const char *text, unsigned int index, size_t *start, size_t *size)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789+-.";
+
+	for (const char *at = text; *at; at += *size) {
+		*size = strspn(at, plain);
+		if (*at == '"') {
+			for (*size = 1; at[*size] && at[*size] != '"'; ++*size)
+				*size += at[*size] == '\\' && at[*size + 1];
+			*size += at[*size] == '"';
+		}
+		*start = (size_t)(at - text);
+		if (*size && index-- == 0)
+			return true;
+		*size = *size ? *size : 1;
+	}
+	return false;
+}
+
+static void exchange(char *text, size_t start, size_t size, const char *with)
+{
+	size_t length = strlen(text), room = strlen(with);
+
+	if (length - size + room >= TEXT_MAX)
+		return;
+	memmove(text + start + room, text + start + size, length - start - size + 1);
+	memcpy(text + start, with, room);
+}
+
+static void edit(char *text, struct fuzz_input *input)
+{
+	unsigned int index = fuzz_take_byte(input), what = fuzz_take_byte(input);
+	unsigned int argument = fuzz_take_byte(input);
+	char member[128];
+	size_t start, size, other, other_size;
+
+	if (!find_token(text, index, &start, &size))
+		return;
+	switch (what % EDITS) {
+	case EDIT_REPLACE:
+		exchange(text, start, size, words[argument % WORDS]);
+		break;
+	case EDIT_COPY:
+		if (!find_token(text, argument, &other, &other_size) ||
+			other_size >= sizeof(member))
+			return;
+		snprintf(member, sizeof(member), "%.*s", (int)other_size, text + other);
+		exchange(text, start, size, member);
+		break;
+	case EDIT_REMOVE:
+		other = strcspn(text + start, ",");
+		exchange(text, start, text[start + other] ? other + 1 : size, "");
+		break;
+	default:
+		snprintf(member, sizeof(member), "%s: %s, ", words[argument % WORDS],
+			words[fuzz_take_byte(input) % WORDS]);
+		exchange(text, start, 0, member);
+		break;
+	}
+}
+
+static size_t write_edited(uint8_t kind, struct fuzz_input input, char *text)
+{
+	write_good(kind, text, TEXT_MAX);
+	for (int count = 0; input.left > 0 && count < 16; count++)
+		edit(text, &input);
+	return strlen(text);
+}
+
+static void parse(uint8_t kind, const char *text, size_t size)
+{
+	bool is_json = parse_plain(text, size);
+
+	if (kind == 0)
+		parse_lab(text, size, is_json);
+	else if (kind == 1)
+		parse_suite(text, size, is_json);
+	else
+		parse_manifest(text, size, is_json);
+}
+
+int fuzz_document(const uint8_t *bytes, size_t size)
+{
+	struct fuzz_input input = {bytes, size};
+	uint8_t head = fuzz_take_byte(&input), kind = head % 4 % 3;
+	char text[TEXT_MAX];
+
+	if (head & 4)
+		parse(kind, text, write_edited(kind, input, text));
+	else
+		parse(kind, (const char *)input.bytes, input.left);
+	return 0;
+}
+
+/* ------------------------------------------------------------------- seeds */
+
 /* Mistakes of people, each in each reader. */
 static const char *const slips[] = {
 	"",
@@ -190,21 +304,21 @@ static const char *const slips[] = {
 
 void fuzz_document_seeds(fuzz_visit *visit, void *context)
 {
-	char seed[4096];
-	struct stat info = {0};
+	char seed[TEXT_MAX + 1];
 
-	FUZZ_EXPECT(stat("tests/data/vectors.txt", &info) == 0);
-	for (int kind = 0; kind < 3; kind++) {
+	for (uint8_t kind = 0; kind < 3; kind++) {
+		seed[0] = (char)('0' + kind);
+		visit(context, (const uint8_t *)seed,
+			1 + write_good(kind, seed + 1, sizeof(seed) - 1));
 		for (size_t i = 0; i < sizeof(slips) / sizeof(slips[0]); i++)
 			visit(context, (const uint8_t *)seed,
-				(size_t)snprintf(seed, sizeof(seed), "%c%s", '0' + kind, slips[i]));
+				1 + (size_t)snprintf(seed + 1, sizeof(seed) - 1, "%s", slips[i]));
+		/* Every token of a good file changed once. */
+		for (int index = 0; index < 120; index++) {
+			const uint8_t edits[] = {(uint8_t)('4' + kind), (uint8_t)index,
+				(uint8_t)(index / 3), (uint8_t)(index * 7), (uint8_t)(index * 5)};
+
+			visit(context, edits, sizeof(edits));
+		}
 	}
-	visit(context, (const uint8_t *)seed,
-		(size_t)snprintf(seed, sizeof(seed), "0%s", lab_text));
-	visit(context, (const uint8_t *)seed,
-		(size_t)snprintf(seed, sizeof(seed), "1%s", suite_text));
-	seed[0] = '2';
-	visit(context, (const uint8_t *)seed,
-		1 + (size_t)snprintf(
-			    seed + 1, sizeof(seed) - 1, manifest_text, (long long)info.st_size));
 }
