@@ -88,6 +88,10 @@ const uint8_t *fuzz_take_bytes(struct fuzz_input *input, size_t size, size_t *go
 /* Fails unless the text is UTF-8 without control characters: fit for a terminal and for JSON. */
 void fuzz_expect_line(const char *text);
 
+/* The built-in rules of the boot watcher, opened once. */
+struct watcher_rules;
+const struct watcher_rules *fuzz_rules(void);
+
 /*
  * A piece of at most `left` bytes, its size taken from the input itself; 0 is
  * possible.  *state starts with anything.

@@ -190,7 +190,7 @@ static void talk(struct fuzz_input input)
 	int rc;
 
 	port_init(&port, input);
-	FUZZ_EXPECT(watcher_init(&watcher, &(struct watcher_config){.prompt = NULL}) == 0);
+	FUZZ_EXPECT(watcher_init(&watcher, &(struct watcher_config){.rules = fuzz_rules()}) == 0);
 	watcher_restart(&watcher, 0);
 	FUZZ_EXPECT(loader_new(&loader, &port.base, &watcher, &config) == 0);
 	check(loader, loader_wait_prompt(loader, 2));
