@@ -246,12 +246,21 @@ static int fill(struct lab *lab)
 	return 0;
 }
 
+static void close_boards(struct lab *lab)
+{
+	for (size_t i = 0; i < lab->board_count; i++)
+		if (!find_rules(lab, i, lab->boards[i].rules_path))
+			bootrules_close(lab->boards[i].rules);
+	lab->board_count = 0;
+}
+
 static int finish(struct lab *lab, int result)
 {
 	if (!result)
 		result = fill(lab);
 	if (!result)
 		return 0;
+	close_boards(lab);
 	return fail(lab, result, "%s",
 		result == -ENOMEM ? "out of memory" : document_error(lab->document));
 }
@@ -316,9 +325,7 @@ void lab_close(struct lab *lab)
 {
 	if (!lab)
 		return;
-	for (size_t i = 0; i < lab->board_count; i++)
-		if (!find_rules(lab, i, lab->boards[i].rules_path))
-			bootrules_close(lab->boards[i].rules);
+	close_boards(lab);
 	document_close(lab->document);
 	free(lab);
 }
