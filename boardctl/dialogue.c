@@ -9,7 +9,7 @@
 /* Less than a 16550's FIFO, so that a polling loader loses nothing. */
 #define PIECE_SIZE   8u
 #define CANCEL_KEY   "\x03"
-#define CANCEL_TRIES 3u
+#define CANCEL_TRIES 8u /* so long may a busy board be deaf */
 #define QUIET_MS     50u
 #define QUIET_TRIES  20u
 
