@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/bootrules.h"
 #include "harness/document_scan.h"
 #include "protocol/frame.h"
 #include "protocol/message.h"
@@ -18,7 +19,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{"console", fuzz_console, {NULL}, fuzz_console_seeds, 8},
 	{"peer", fuzz_peer, {NULL}, fuzz_peer_seeds, 16},
 	{"watcher", fuzz_watcher, {NULL}, fuzz_watcher_seeds, 4},
-	{"loader", fuzz_loader, {NULL}, fuzz_loader_seeds, 40},
+	{"loader", fuzz_loader, {NULL}, fuzz_loader_seeds, 16},
 	{"store", fuzz_store, {NULL}, fuzz_store_seeds, 100},
 	{"http", fuzz_http, {NULL}, fuzz_http_seeds, 40},
 };
@@ -70,6 +71,15 @@ const uint8_t *fuzz_take_bytes(struct fuzz_input *input, size_t size, size_t *go
 	input->bytes += *got;
 	input->left -= *got;
 	return bytes;
+}
+
+const struct watcher_rules *fuzz_get_rules(void)
+{
+	static struct bootrules *rules;
+
+	if (!rules)
+		FUZZ_EXPECT(bootrules_open(&rules, NULL) == 0);
+	return bootrules_get(rules);
 }
 
 void fuzz_expect_line(const char *text)
