@@ -187,11 +187,28 @@ static int check_pair(
 
 /* ----------------------------------------------------------------- the file */
 
-static int open_rules(struct document *document, struct lab_board *board)
+/* Rules that an earlier board has too are one object: 64 copies of them are 40 MiB. */
+static struct bootrules *find_rules(const struct lab *lab, size_t before, const char *path)
 {
+	for (size_t i = 0; i < before; i++) {
+		const char *other = lab->boards[i].rules_path;
+
+		if (path == other || (path && other && strcmp(path, other) == 0))
+			return lab->boards[i].rules;
+	}
+	return NULL;
+}
+
+static int open_rules(struct lab *lab, size_t index)
+{
+	struct document *document = lab->document;
+	struct lab_board *board = &lab->boards[index];
 	const char *path = NULL;
 	int result;
 
+	board->rules = find_rules(lab, index, board->rules_path);
+	if (board->rules)
+		return 0;
 	if (board->rules_path) {
 		path = document_resolve(document, board->rules_path);
 		if (!path)
@@ -222,11 +239,19 @@ static int fill(struct lab *lab)
 			return result;
 		lab->boards[i] = file.boards[i].board;
 		lab->board_count = i + 1;
-		result = open_rules(lab->document, &lab->boards[i]);
+		result = open_rules(lab, i);
 		if (result)
 			return result;
 	}
 	return 0;
+}
+
+static void close_boards(struct lab *lab)
+{
+	for (size_t i = 0; i < lab->board_count; i++)
+		if (!find_rules(lab, i, lab->boards[i].rules_path))
+			bootrules_close(lab->boards[i].rules);
+	lab->board_count = 0;
 }
 
 static int finish(struct lab *lab, int result)
@@ -235,6 +260,7 @@ static int finish(struct lab *lab, int result)
 		result = fill(lab);
 	if (!result)
 		return 0;
+	close_boards(lab);
 	return fail(lab, result, "%s",
 		result == -ENOMEM ? "out of memory" : document_error(lab->document));
 }
@@ -299,8 +325,7 @@ void lab_close(struct lab *lab)
 {
 	if (!lab)
 		return;
-	for (size_t i = 0; i < lab->board_count; i++)
-		bootrules_close(lab->boards[i].rules);
+	close_boards(lab);
 	document_close(lab->document);
 	free(lab);
 }

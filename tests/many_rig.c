@@ -145,7 +145,7 @@ void many_rig_submit(struct many_rig *rig)
 		char board[32], *body;
 
 		snprintf(board, sizeof(board), "board%u", i);
-		cJSON_AddStringToObject(job, "suite", "many");
+		cJSON_AddStringToObject(job, "suite", rig->suite);
 		cJSON_AddStringToObject(job, "suite_text", text);
 		cJSON_AddStringToObject(job, "board", board);
 		body = cJSON_PrintUnformatted(job);

@@ -182,15 +182,11 @@ static enum wake receive(struct recorded_board *board, uint64_t until_ns)
 	return wait_until(board, board->received_ns, false) == WAKE_OFF ? WAKE_OFF : WAKE_INPUT;
 }
 
-/* A byte, or a negative enum wake less one: -1 nothing in time, -2 power is off. */
-static int hear(struct recorded_board *board, uint64_t until_ns)
+/* The next byte; negative when power is off. */
+static int hear(struct recorded_board *board)
 {
-	if (board->input_at == board->input_size) {
-		enum wake wake = receive(board, until_ns);
-
-		if (wake != WAKE_INPUT)
-			return wake == WAKE_OFF ? -2 : -1;
-	}
+	if (board->input_at == board->input_size && receive(board, NEVER) != WAKE_INPUT)
+		return -1;
 	return board->input[board->input_at++];
 }
 
@@ -258,7 +254,7 @@ static int edit_line(struct recorded_board *board)
 	size_t used = 0;
 	int byte;
 
-	while ((byte = hear(board, NEVER)) >= 0) {
+	while ((byte = hear(board)) >= 0) {
 		char echo = (char)byte;
 
 		if (byte == CTRL_C)
@@ -303,7 +299,7 @@ static bool boot(struct recorded_board *board)
 	if (!say(board, recording_find(recording, "")))
 		return false;
 	/* It counts down for as long as it takes: it has nothing to boot alone. */
-	if (hear(board, NEVER) < 0)
+	if (hear(board) < 0)
 		return false;
 	if (!say(board, recording_find(recording, RECORDING_KEY)))
 		return false;

@@ -95,11 +95,11 @@ void fuzz_clock_begin(void);
 void fuzz_clock_pass(uint64_t us);
 void fuzz_clock_end(void);
 
-/* The built-in rules of the boot watcher; they are never given back. */
-const struct watcher_rules *fuzz_get_rules(void);
-
 /* Fails unless the text is UTF-8 without control characters: fit for a terminal and for JSON. */
 void fuzz_expect_line(const char *text);
+
+/* The built-in rules of the boot watcher, opened once. */
+const struct watcher_rules *fuzz_rules(void);
 
 /*
  * A piece of at most `left` bytes, its size taken from the input itself; 0 is

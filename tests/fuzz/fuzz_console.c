@@ -179,8 +179,8 @@ static void take_apart(const struct line *line, struct source source, struct hea
 
 	source.line = line;
 	heard->text_size = heard->frames_size = heard->frame_count = 0;
-	FUZZ_EXPECT(watcher_init(&heard->watcher,
-			    &(struct watcher_config){.rules = fuzz_get_rules()}) == 0);
+	FUZZ_EXPECT(watcher_init(
+			    &heard->watcher, &(struct watcher_config){.rules = fuzz_rules()}) == 0);
 	watcher_restart(&heard->watcher, 0);
 	peer_init(&peer, &link, &events, NULL);
 	FUZZ_EXPECT(peer_poll(&peer, POLL_MS) == (int)line->size);

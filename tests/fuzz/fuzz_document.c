@@ -62,8 +62,8 @@ static void parse_lab(const char *text, size_t size, bool is_json)
 
 	FUZZ_EXPECT(lab != NULL);
 	check_error(rc, lab_error(lab), text, size, is_json);
-	FUZZ_EXPECT(rc != 0 || lab->board_count > 0);
-	for (size_t i = 0; rc == 0 && i < lab->board_count; i++) {
+	FUZZ_EXPECT((rc == 0) == (lab->board_count > 0));
+	for (size_t i = 0; i < lab->board_count; i++) {
 		const struct lab_board *board = &lab->boards[i];
 
 		FUZZ_EXPECT(word_is_name(board->name) && board->model);

@@ -223,8 +223,7 @@ static void talk(struct fuzz_input input)
 
 	port_init(&port, input);
 	say_text(&port, banner);
-	FUZZ_EXPECT(
-		watcher_init(&watcher, &(struct watcher_config){.rules = fuzz_get_rules()}) == 0);
+	FUZZ_EXPECT(watcher_init(&watcher, &(struct watcher_config){.rules = fuzz_rules()}) == 0);
 	watcher_restart(&watcher, 0);
 	FUZZ_EXPECT(loader_new(&loader, &port.base, &watcher, &config) == 0);
 	check(loader, loader_wait_prompt(loader, 60000), is_honest);

@@ -72,7 +72,8 @@ static void watch(const uint8_t *bytes, size_t size, bool in_pieces, struct watc
 
 	struct watcher_config config = configs[bytes[0] % 4];
 
-	config.rules = fuzz_get_rules();
+	config.rules = fuzz_rules();
+	config.medium = bytes[0] & 4 ? "sd" : NULL;
 	FUZZ_EXPECT(watcher_init(w, &config) == 0);
 	watcher_restart(w, 0);
 	for (size_t at = 1; at < size;) {

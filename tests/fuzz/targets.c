@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/bootrules.h"
 #include "harness/document_scan.h"
 #include "protocol/frame.h"
 #include "protocol/message.h"
@@ -71,15 +70,6 @@ const uint8_t *fuzz_take_bytes(struct fuzz_input *input, size_t size, size_t *go
 	input->bytes += *got;
 	input->left -= *got;
 	return bytes;
-}
-
-const struct watcher_rules *fuzz_get_rules(void)
-{
-	static struct bootrules *rules;
-
-	if (!rules)
-		FUZZ_EXPECT(bootrules_open(&rules, NULL) == 0);
-	return bootrules_get(rules);
 }
 
 void fuzz_expect_line(const char *text)
