@@ -32,7 +32,7 @@ static void check(const struct watcher *w, const struct watcher_verdict *before)
 	FUZZ_EXPECT(now->cause != WATCHER_CAUSE_NONE || before->cause == WATCHER_CAUSE_NONE ||
 		    ((before->cause == WATCHER_CAUSE_LOADER_FAILED ||
 			     before->cause == WATCHER_CAUSE_SPL_FAILED) &&
-			    w->state > before->state && w->warning_count > 0));
+			    w->warning_count > 0));
 }
 
 static void check_lists(const struct watcher *w)
