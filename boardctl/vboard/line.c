@@ -130,6 +130,7 @@ static void line_apply_device_baud(struct line *line)
 		log_event("%s: the device runs at %u baud", line->name, line->next_device_baud);
 	line->device_baud = line->next_device_baud;
 	line->next_device_baud = 0;
+	line->is_rate_unused = true;
 	line_fit_socket(line);
 }
 
@@ -141,7 +142,8 @@ void line_set_device_baud(struct line *line, unsigned baud)
 	line->next_device_bytes = 2 * (line->socket_bytes + 1);
 	if (line->device.in_fd >= 0)
 		ioctl(line->device.in_fd, FIONREAD, &waiting);
-	if (!line->has_sent || (!line->to_host.is_busy && !waiting))
+	/* A divisor is written in halves: nothing was sent at what lay between. */
+	if (!line->has_sent || line->is_rate_unused || (!line->to_host.is_busy && !waiting))
 		line_apply_device_baud(line);
 }
 
@@ -311,7 +313,10 @@ static void line_lane_step(void *context, uint64_t now_ns)
 			lane->source_fd = -1;
 		if (count > 0) {
 			lane->free_ns += (uint64_t)count * byte_ns;
-			lane->line->has_sent |= lane->is_to_host;
+			if (lane->is_to_host) {
+				lane->line->has_sent = true;
+				lane->line->is_rate_unused = false;
+			}
 			lane->burst_bytes += (unsigned)count;
 			line_hand_over(lane, bytes, (size_t)count);
 			line_count_old_rate(lane, (size_t)count);

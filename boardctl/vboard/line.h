@@ -59,7 +59,8 @@ struct line {
 	uint64_t next_rate_ns;	    /* when to ask for the host's rate again */
 	bool is_listened;
 	bool is_cut;
-	bool has_sent; /* the device, since it was attached */
+	bool has_sent;	     /* the device, since it was attached */
+	bool is_rate_unused; /* nor since its rate is what it is */
 	struct line_lane to_host, to_device;
 	struct loop_watch device_watch, master_watch, inotify_watch;
 	struct loop_timer reopen_timer;
