@@ -73,6 +73,7 @@ fuzz_src := $(filter-out tests/fuzz/libfuzzer.c,$(wildcard tests/fuzz/*.c))
 test_lib_src := $(filter-out $(test_src) $(bench_src),$(wildcard tests/*.c)) $(fuzz_src)
 benches := $(patsubst tests/bench_%.c,$(BUILD)/bench-%,$(bench_src))
 
+comma := ,
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lib_obj := $(call obj,$(lib_src))
 libsameboard := $(BUILD)/libsameboard.a
@@ -211,6 +212,10 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,
 	$(say) LD $@
 	$(Q)$(link) $^ $(check_libs) $(lib_libs) -lm $(LDLIBS) -o $@
 
+# Where fuzz targets have boardctl's time in their hand.
+fuzz_wrap := $(patsubst %,-Wl$(comma)--wrap=monotonic_%,get_us get_ms sleep_until_us)
+$(BUILD)/tests/check_fuzz: link += $(fuzz_wrap)
+
 # Fuzzers: the same targets as in tests/check_fuzz.c, with libFuzzer of clang.
 FUZZ_SECONDS ?= 600
 FUZZ_CORES ?= $(shell nproc)
@@ -231,7 +236,7 @@ build/fuzz/lib.a: $(call fuzz_obj,$(lib_src))
 
 $(addprefix build/fuzz/,$(fuzz_names)): build/fuzz/%: tests/fuzz/libfuzzer.c $(call fuzz_obj,$(fuzz_src) tests/vectors.c) build/fuzz/lib.a
 	$(say) LD $@
-	$(Q)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $^ $(check_libs) $(lib_libs) -lm -o $@
+	$(Q)$(FUZZ_CC) $(fuzz_flags) $(fuzz_wrap) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $^ $(check_libs) $(lib_libs) -lm -o $@
 
 ## fuzz: run each fuzzer (FUZZ=NAMES) for FUZZ_SECONDS (600) on FUZZ_CORES, coverage printed
 .PHONY: fuzz

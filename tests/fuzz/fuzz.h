@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+struct watcher_rules;
+
 #define FUZZ_EXPECT(condition) ((condition) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #condition))
 
 /* Says so, and aborts. */
@@ -85,11 +87,18 @@ uint32_t fuzz_take_word(struct fuzz_input *input);
 /* At most `size` bytes, *got of them, which stay part of the input. */
 const uint8_t *fuzz_take_bytes(struct fuzz_input *input, size_t size, size_t *got);
 
+/*
+ * From begin to end the time that boardctl/ sees is the target's own: it passes
+ * only as it says, and by sleeping.
+ */
+void fuzz_clock_begin(void);
+void fuzz_clock_pass(uint64_t us);
+void fuzz_clock_end(void);
+
 /* Fails unless the text is UTF-8 without control characters: fit for a terminal and for JSON. */
 void fuzz_expect_line(const char *text);
 
 /* The built-in rules of the boot watcher, opened once. */
-struct watcher_rules;
 const struct watcher_rules *fuzz_rules(void);
 
 /*

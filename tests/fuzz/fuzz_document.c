@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "harness/bootrules.h"
 #include "harness/lab.h"
 #include "harness/manifest.h"
 #include "harness/suite.h"
@@ -112,6 +113,22 @@ static void parse_manifest(const char *text, size_t size, bool is_json)
 	manifest_close(manifest);
 }
 
+static void parse_rules(const char *text, size_t size, bool is_json)
+{
+	struct bootrules *bootrules;
+	int rc = bootrules_parse(&bootrules, NAME, text, size);
+	const struct watcher_rules *rules = bootrules_get(bootrules);
+
+	FUZZ_EXPECT(bootrules != NULL && (rc == 0) == (rules != NULL));
+	check_error(rc, bootrules_error(bootrules), text, size, is_json);
+	for (size_t i = 0; rules && i < rules->rule_count; i++)
+		FUZZ_EXPECT(rules->rules[i].texts[0] && rules->rules[i].texts[0][0] &&
+			    strlen(rules->rules[i].texts[0]) <= WATCHER_TEXT_MAX);
+	for (size_t i = 0; rules && i < rules->prompt_count; i++)
+		FUZZ_EXPECT(rules->prompts[i].text && rules->prompts[i].text[0]);
+	bootrules_close(bootrules);
+}
+
 /* ------------------------------------------------------------------- good files */
 
 static const char lab_text[] =
@@ -140,6 +157,15 @@ static const char suite_text[] =
 	"    { \"bench\": \"wake.cpu\", \"period_us\": 1000, \"settle_ms\": 200, \"seed\": 7 },\n"
 	"    { \"bench\": \"clock.audit\", \"duration_ms\": 20000, \"load\": \"idle\" } ] }\n";
 
+static const char rules_text[] =
+	"{ \"description\": \"ours\", \"rules\": [\n"
+	"  { \"text\": \"Oops [#\", \"then\": [\"]\"], \"verdict\": \"oops\",\n"
+	"    \"state\": \"linux\", \"from\": [\"system\", \"loader\"], \"printk\": true },\n"
+	"  { \"text\": \"OurBoot \", \"banner\": true, \"state\": \"uboot\" },\n"
+	"  { \"text\": \"harmless\", \"without\": \"not\", \"ignore\": true } ],\n"
+	"  \"prompts\": [ { \"text\": \"*@*:*# \", \"state\": \"shell\" } ],\n"
+	"  \"silence_ms\": { \"linux\": 90000 } }\n";
+
 /* %lld: the size of the file that stands for the image. */
 static const char manifest_text[] =
 	"{ \"system\": \"linux\", \"version\": \"6.1\", \"file\": \"tests/data/vectors.txt\",\n"
@@ -166,6 +192,8 @@ static size_t write_good(uint8_t kind, char *text, size_t size)
 		return (size_t)snprintf(text, size, "%s", lab_text);
 	if (kind == 1)
 		return (size_t)snprintf(text, size, "%s", suite_text);
+	if (kind == 3)
+		return (size_t)snprintf(text, size, "%s", rules_text);
 	return (size_t)snprintf(text, size, manifest_text, (long long)info.st_size);
 }
 
@@ -187,9 +215,10 @@ static const char *const words[] = {"\"linux\"", "\"wake.idle\"", "\"wake.cpu\""
 	"\"serial\"", "\"bad name\"", "\"\\u0001\"", "\"0403:6001\"", "\"zz\"", "\"20\"", "\"cpu\"",
 	"\"idle\"", "\"both\"", "\"arbitrary\"", "\"n\"", "\"duration_ms\"", "\"period_us\"",
 	"\"load\"", "\"phase\"", "\"match\"", "\"port\"", "\"path\"", "\"usb\"", "\"prompt\"",
-	"\"auto\"", "\"golden\"", "\"build\"", "\"config_sha256\"", "\"agent_sha256\"", "\"tests\"",
-	"\"\"", "[]", "{}", "{\"usb\": \"x\"}", "0", "1", "-1", "64", "500", "1e9", "0.5", "true",
-	"null"};
+	"\"oops\"", "\"shell\"", "\"pending\"", "\"warning\"", "\"medium\"", "\"replace\"",
+	"\"rules\"", "\"auto\"", "\"golden\"", "\"build\"", "\"config_sha256\"", "\"agent_sha256\"",
+	"\"tests\"", "\"\"", "[]", "{}", "{\"usb\": \"x\"}", "0", "1", "-1", "64", "500", "1e9",
+	"0.5", "true", "null"};
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -271,14 +300,16 @@ static void parse(uint8_t kind, const char *text, size_t size)
 		parse_lab(text, size, is_json);
 	else if (kind == 1)
 		parse_suite(text, size, is_json);
-	else
+	else if (kind == 2)
 		parse_manifest(text, size, is_json);
+	else
+		parse_rules(text, size, is_json);
 }
 
 int fuzz_document(const uint8_t *bytes, size_t size)
 {
 	struct fuzz_input input = {bytes, size};
-	uint8_t head = fuzz_take_byte(&input), kind = head % 4 % 3;
+	uint8_t head = fuzz_take_byte(&input), kind = head % 4;
 	char text[TEXT_MAX];
 
 	if (head & 4)
@@ -306,7 +337,7 @@ void fuzz_document_seeds(fuzz_visit *visit, void *context)
 {
 	char seed[TEXT_MAX + 1];
 
-	for (uint8_t kind = 0; kind < 3; kind++) {
+	for (uint8_t kind = 0; kind < 4; kind++) {
 		seed[0] = (char)('0' + kind);
 		visit(context, (const uint8_t *)seed,
 			1 + write_good(kind, seed + 1, sizeof(seed) - 1));

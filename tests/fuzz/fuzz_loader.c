@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A port whose answers are the input: steps of bytes, of nothing, of what a
- * loader would answer to what was typed.  Where the input has ended the port is
- * gone, so that every dialogue ends.
+ * A port with an honest loader, or relay, behind it, but for what the input says:
+ * after so many answers one is another.  Where the input has ended it is honest,
+ * so that an input of one byte is a dialogue that must succeed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,31 +13,33 @@
 #include "boardctl/power.h"
 #include "tests/fuzz/fuzz.h"
 
-#define READS_MAX 200000u
+#define READS_MAX 100000u
 
 enum step {
-	STEP_BYTES,
-	STEP_NOTHING,
-	STEP_ECHO,   /* of what was typed last */
-	STEP_ANSWER, /* the whole of an honest loader's */
-	STEP_LINE,   /* a new line and what follows */
-	STEP_PROMPT,
+	STEP_BYTES,   /* instead */
+	STEP_NOTHING, /* at all */
+	STEP_LESS,    /* only the beginning */
+	STEP_FLIP,    /* a byte of it is another */
+	STEP_BEFORE,  /* bytes in front */
+	STEP_BEHIND,  /* and behind */
+	STEP_PROMPT,  /* at once */
+	STEP_GONE,    /* the port */
 	STEPS,
 };
 
 struct port {
 	struct link base;
 	struct fuzz_input input;
-	uint8_t answer[4096]; /* that is being read */
+	unsigned int honest;  /* answers until the next step of the input */
+	uint8_t answer[8192]; /* that is being read */
 	size_t begin, end;
 	char typed[2048]; /* since the last CR */
 	size_t typed_size;
-	char last[2048]; /* written last */
-	size_t last_size;
 	unsigned int reads;
+	bool is_relay, is_stopped, is_gone; /* autoboot is stopped */
 };
 
-/* -------------------------------------------------------------------- port */
+/* ------------------------------------------------------------------ answers */
 
 static void say(struct port *port, const void *bytes, size_t size)
 {
@@ -48,69 +50,97 @@ static void say(struct port *port, const void *bytes, size_t size)
 	port->end += size;
 }
 
-/* A line `... echo 12""34=$?=$?` prints 1234=0=0. */
-static void say_answer(struct port *port)
+static void say_text(struct port *port, const char *text)
 {
-	char marker[32] = "";
-	const char *at;
-
-	port->last[port->last_size] = '\0';
-	say(port, port->last, strcspn(port->last, "\r"));
-	if (!strchr(port->last, '\r'))
-		return;
-	say(port, "\r\n", 2);
-	if (strstr(port->typed, "crc32 "))
-		say(port, "crc32 for 0 ... ff ==> cbf43926\r\n", 33);
-	at = strstr(port->typed, "\"\"");
-	if (at && at - port->typed >= 4 && strlen(at) >= 6)
-		snprintf(marker, sizeof(marker), "%.4s%.4s=0=0\r\n", at - 4, at + 2);
-	say(port, marker, strlen(marker));
-	say(port, "=> ", 3);
+	say(port, text, strlen(text));
 }
 
-static void say_step(struct port *port)
+/* A line `... echo 12""34=$?=$?` prints 1234=0=0. */
+static void say_output(struct port *port)
 {
-	const uint8_t *bytes;
-	size_t got;
+	char marker[32];
+	const char *at = strstr(port->typed, "\"\"");
 
-	switch (fuzz_take_byte(&port->input) % STEPS) {
-	case STEP_ECHO:
-		say(port, port->last, port->last_size);
-		break;
-	case STEP_ANSWER:
-		say_answer(port);
-		break;
-	case STEP_LINE:
-		say(port, "\r\n", 2);
-		bytes = fuzz_take_bytes(&port->input, fuzz_take_byte(&port->input) % 64, &got);
-		say(port, bytes, got);
-		break;
-	case STEP_PROMPT:
-		say(port, "\r\n=> ", 5);
-		break;
-	case STEP_BYTES:
-		bytes = fuzz_take_bytes(&port->input, fuzz_take_byte(&port->input), &got);
-		say(port, bytes, got);
-		break;
-	default:
-		break;
+	say_text(port, "\r\n");
+	if (strstr(port->typed, "crc32 "))
+		say_text(port, "crc32 for 80000000 ... 800000ff ==> cbf43926\r\n");
+	if (at && at - port->typed >= 4 && strlen(at) >= 6) {
+		snprintf(marker, sizeof(marker), "%.4s%.4s=0=0\r\n", at - 4, at + 2);
+		say_text(port, marker);
 	}
+	port->typed_size = 0;
+	if (strncmp(port->typed, "booti", 5) != 0)
+		say_text(port, "=> ");
+}
+
+static void say_truth(struct port *port, const char *written, size_t size)
+{
+	if (port->is_relay) {
+		say_text(port, "CH1:ON \r\nCH2:OFF \r\n");
+	} else if (!port->is_stopped || memchr(written, '\x03', size)) {
+		port->is_stopped = true;
+		port->typed_size = 0;
+		say_text(port, "\r\n=> ");
+	} else if (memchr(written, '\r', size)) {
+		say_output(port);
+	} else if (size < sizeof(port->typed) - port->typed_size) {
+		memcpy(port->typed + port->typed_size, written, size);
+		port->typed_size += size;
+		say(port, written, size);
+	}
+	port->typed[port->typed_size] = '\0';
+}
+
+/* `begin`: of the answer that is true. */
+static void say_step(struct port *port, size_t begin)
+{
+	struct fuzz_input *input = &port->input;
+	size_t got, size = port->end - begin;
+	uint8_t step = fuzz_take_byte(input) % STEPS, argument = fuzz_take_byte(input);
+	uint8_t truth[256];
+	const uint8_t *bytes;
+
+	size = size < sizeof(truth) ? size : sizeof(truth);
+	memcpy(truth, port->answer + begin, size);
+	if (step == STEP_LESS)
+		port->end = begin + (size ? argument % size : 0);
+	else if (step == STEP_FLIP && size)
+		port->answer[begin + argument % size] ^= 1 + fuzz_take_byte(input) % 255;
+	else if (step == STEP_GONE)
+		port->is_gone = true;
+	if (step != STEP_BYTES && step != STEP_NOTHING && step != STEP_BEFORE &&
+		step != STEP_BEHIND && step != STEP_PROMPT)
+		return;
+	if (step != STEP_BEHIND)
+		port->end = begin;
+	if (step == STEP_PROMPT)
+		say_text(port, "\r\n=> ");
+	if (step == STEP_NOTHING || step == STEP_PROMPT)
+		return;
+	bytes = fuzz_take_bytes(input, argument, &got);
+	say(port, bytes, got);
+	if (step == STEP_BEFORE)
+		say(port, truth, size);
+}
+
+/* -------------------------------------------------------------------- port */
+
+static int say_gone(struct link *link)
+{
+	return fail_format(link->error, sizeof(link->error), -ENODEV, "gone");
 }
 
 static ssize_t port_read(struct link *link, void *buffer, size_t size, unsigned timeout_ms)
 {
 	struct port *port = (struct port *)link;
-	size_t left;
+	size_t left = port->end - port->begin;
 
-	(void)timeout_ms;
 	FUZZ_EXPECT(++port->reads < READS_MAX);
-	if (port->begin == port->end) {
-		port->begin = port->end = 0;
-		if (port->input.left == 0)
-			return fail_format(link->error, sizeof(link->error), -ENODEV, "gone");
-		say_step(port);
+	if (left == 0) {
+		/* What is not there now will not come. */
+		fuzz_clock_pass(timeout_ms * UINT64_C(1000));
+		return port->is_gone ? say_gone(link) : 0;
 	}
-	left = port->end - port->begin;
 	size = size < left ? size : left;
 	memcpy(buffer, port->answer + port->begin, size);
 	port->begin += size;
@@ -120,19 +150,20 @@ static ssize_t port_read(struct link *link, void *buffer, size_t size, unsigned 
 static int port_write(struct link *link, const void *data, size_t size)
 {
 	struct port *port = (struct port *)link;
+	size_t begin;
 
-	FUZZ_EXPECT(size < sizeof(port->last));
-	memcpy(port->last, data, size);
-	port->last_size = size;
-	if (memchr(data, '\x03', size))
-		port->typed_size = 0;
-	else if (size < sizeof(port->typed) - port->typed_size) {
-		memcpy(port->typed + port->typed_size, data, size);
-		port->typed_size += size;
+	if (port->is_gone)
+		return say_gone(link);
+	if (port->begin == port->end)
+		port->begin = port->end = 0;
+	begin = port->end;
+	say_truth(port, data, size);
+	if (port->honest > 0 || port->input.left == 0) {
+		port->honest -= port->honest > 0;
+		return 0;
 	}
-	port->typed[port->typed_size] = '\0';
-	if (memchr(data, '\r', size))
-		port->typed_size = 0;
+	say_step(port, begin);
+	port->honest = fuzz_take_byte(&port->input);
 	return 0;
 }
 
@@ -165,44 +196,44 @@ static void port_init(struct port *port, struct fuzz_input input)
 	port->base.baud = UINT32_MAX; /* nothing is waited for */
 	snprintf(port->base.path, sizeof(port->base.path), "port");
 	port->input = input;
+	port->honest = fuzz_take_byte(&port->input);
 }
 
 /* ---------------------------------------------------------------- dialogues */
 
-static void check(const struct loader *loader, int rc)
+static void check(const struct loader *loader, int rc, bool is_honest)
 {
 	FUZZ_EXPECT(rc == 0 || rc == -ENODATA || rc == -ETIMEDOUT || rc == -EPROTO || rc == -EIO ||
 		    rc == -EBADMSG || rc == -ECONNRESET || rc == -ENODEV || rc == -EINVAL);
-	FUZZ_EXPECT(rc == 0 || loader_error(loader)[0]);
+	FUZZ_EXPECT(rc == 0 || (loader_error(loader)[0] && !is_honest));
 	if (rc)
 		fuzz_expect_line(loader_error(loader));
 }
 
 static void talk(struct fuzz_input input)
 {
-	static const struct loader_config config = {
-		.interrupt_ms = 1, .command_ms = 2, .echo_ms = 1, .retries = 2};
+	static const char banner[] = "U-Boot 2023.01\r\nHit any key to stop autoboot: 2 ";
+	static const struct loader_config config = {.retries = 2};
+	bool is_honest = input.left == 0;
 	static struct watcher watcher;
 	static struct port port;
 	struct loader *loader;
 	char output[64];
 	uint32_t crc;
-	int rc;
 
 	port_init(&port, input);
+	say_text(&port, banner);
 	FUZZ_EXPECT(watcher_init(&watcher, &(struct watcher_config){.rules = fuzz_rules()}) == 0);
 	watcher_restart(&watcher, 0);
 	FUZZ_EXPECT(loader_new(&loader, &port.base, &watcher, &config) == 0);
-	check(loader, loader_wait_prompt(loader, 2));
-	for (int i = 0; i < 3 && port.input.left > 0; i++) {
-		memset(output, 'x', sizeof(output));
-		rc = loader_run(loader, "mmc info", output, sizeof(output), 0);
-		FUZZ_EXPECT(memchr(output, '\0', sizeof(output)) != NULL);
-		check(loader, rc);
-		check(loader, loader_crc32(loader, "${kernel_addr_r}", 256, &crc));
-		check(loader, loader_check_crc32(loader, "80000000", 256, 0xcbf43926));
-	}
-	check(loader, loader_boot(loader, "booti ${kernel_addr_r}"));
+	check(loader, loader_wait_prompt(loader, 60000), is_honest);
+	memset(output, 'x', sizeof(output));
+	check(loader, loader_run(loader, "mmc info", output, sizeof(output), 0), is_honest);
+	FUZZ_EXPECT(memchr(output, '\0', sizeof(output)) != NULL);
+	check(loader, loader_crc32(loader, "${kernel_addr_r}", 256, &crc), is_honest);
+	FUZZ_EXPECT(!is_honest || crc == 0xcbf43926);
+	check(loader, loader_check_crc32(loader, "80000000", 256, 0xcbf43926), is_honest);
+	check(loader, loader_boot(loader, "booti ${kernel_addr_r}"), is_honest);
 	loader_free(loader);
 }
 
@@ -210,15 +241,19 @@ static void ask_relay(struct fuzz_input input, unsigned channel)
 {
 	static struct port port;
 	struct power power = {.driver = &power_lcus_driver,
-		.config = {.channel = channel, .answer_ms = 1},
+		.config = {.channel = channel, .answer_ms = 2000},
 		.port = &port.base};
-	bool on = false;
+	bool on = false, is_honest = input.left == 0 && channel <= 2;
 	int rc;
 
+	if (input.left == 0 && channel > 2)
+		return;
 	port_init(&port, input);
+	port.is_relay = true;
 	rc = power_lcus_driver.get(&power, &on);
 	FUZZ_EXPECT(rc == 0 || rc == -ETIMEDOUT || rc == -EPROTO || rc == -ENODEV);
 	FUZZ_EXPECT((rc == 0) == (power.error[0] == '\0'));
+	FUZZ_EXPECT(!is_honest || (rc == 0 && on == (channel == 1)));
 	fuzz_expect_line(power.error);
 }
 
@@ -227,47 +262,39 @@ int fuzz_loader(const uint8_t *bytes, size_t size)
 	struct fuzz_input input = {bytes, size};
 	uint8_t head = fuzz_take_byte(&input);
 
+	fuzz_clock_begin();
 	if (head & 1)
 		ask_relay(input, 1 + (head >> 1) % 8);
 	else
 		talk(input);
+	fuzz_clock_end();
 	return 0;
 }
 
 /* ------------------------------------------------------------------- seeds */
 
-static size_t add(uint8_t *seed, size_t at, enum step step, const char *text)
+static void visit_step(fuzz_visit *visit, void *context, uint8_t head, uint8_t before,
+	enum step step, const char *text)
 {
-	seed[at++] = (uint8_t)step;
-	if (!text)
-		return at;
-	seed[at++] = (uint8_t)strlen(text);
-	memcpy(seed + at, text, strlen(text));
-	return at + strlen(text);
+	uint8_t seed[128] = {head, before, (uint8_t)step, (uint8_t)strlen(text)};
+
+	memcpy(seed + 4, text, strlen(text));
+	visit(context, seed, 4 + strlen(text));
 }
 
 void fuzz_loader_seeds(fuzz_visit *visit, void *context)
 {
-	static const char *const relays[] = {"CH1:ON \r\nCH2:OFF \r\n", "CH1:OFF\r\n", "CH1:O",
-		"\x1b[2JU-Boot> ", "CH2: ON\r\nCH1: OFF \r\n", "\xff\xff\x80"};
-	static const char banner[] = "U-Boot 2023.01\r\nHit any key to stop autoboot: 2 ";
-	uint8_t seed[1024];
-	size_t size;
+	static const char *const texts[] = {"CH1:ON \r\nCH2:OFF \r\n", "CH1:O", "\x1b[2JU-Boot> ",
+		"CH2: ON\r\nCH1: OFF \r\n", "\xff\xff\x80", "\r\n** Invalid partition 1 **\r\n=> ",
+		"\r\nU-Boot SPL 2024\r\n", "\r\n> ", "\r\nsyntax error\r\n=> "};
 
-	for (size_t i = 0; i < sizeof(relays) / sizeof(relays[0]); i++) {
-		seed[0] = 1;
-		visit(context, seed, add(seed, 1, STEP_BYTES, relays[i]));
-	}
-	/* An honest loader to the end, and one that goes wrong at each step. */
-	for (size_t steps = 0; steps < 60; steps += 3) {
-		seed[0] = 0;
-		size = add(seed, 1, STEP_BYTES, banner);
-		size = add(seed, size, STEP_PROMPT, NULL);
-		for (size_t i = 0; i < steps; i++)
-			size = add(seed, size, STEP_ANSWER, NULL);
-		visit(context, seed, size);
-		size = add(seed, size, STEP_LINE, "** Invalid partition 1 **\r\n=> ");
-		size = add(seed, size, STEP_BYTES, "U-Boot SPL 2024\r\n\xff> ");
-		visit(context, seed, size);
+	visit(context, (const uint8_t *)"\0", 1);
+	visit(context, (const uint8_t *)"\1", 1);
+	for (uint8_t head = 0; head < 2; head++) {
+		for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+			for (uint8_t before = 0; before < (head ? 1 : 48); before += 3)
+				visit_step(visit, context, head, before,
+					(enum step)((i + before) % STEPS), texts[i]);
+		}
 	}
 }

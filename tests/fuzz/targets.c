@@ -18,7 +18,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{"console", fuzz_console, {NULL}, fuzz_console_seeds, 8},
 	{"peer", fuzz_peer, {NULL}, fuzz_peer_seeds, 16},
 	{"watcher", fuzz_watcher, {NULL}, fuzz_watcher_seeds, 4},
-	{"loader", fuzz_loader, {NULL}, fuzz_loader_seeds, 40},
+	{"loader", fuzz_loader, {NULL}, fuzz_loader_seeds, 16},
 	{"store", fuzz_store, {NULL}, fuzz_store_seeds, 100},
 	{"http", fuzz_http, {NULL}, fuzz_http_seeds, 40},
 };
