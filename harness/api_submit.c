@@ -135,13 +135,19 @@ static bool check_systems(
 }
 
 static const struct lab_board *check_board(
-	struct daemon *daemon, const char *name, struct api_reply *reply)
+	struct daemon *daemon, const char *name, const struct suite *suite, struct api_reply *reply)
 {
 	const struct lab_board *board = lab_find_board(daemon->lab, name);
 	struct queue_health *health = NULL;
 
+	char wrong_clock[256];
+
 	if (!board) {
 		api_fail(reply, 400, "%s", lab_error(daemon->lab));
+		return NULL;
+	}
+	if (!job_has_clock(suite, board, wrong_clock, sizeof(wrong_clock))) {
+		api_fail(reply, 400, "%s", wrong_clock);
 		return NULL;
 	}
 	if (queue_get_health(daemon->store, board->name, &health) != 0) {
@@ -241,7 +247,7 @@ void api_submit(struct api_call *call, struct api_reply *reply)
 			systems = (const char *const *)suite->systems;
 		if (check_systems(call->daemon->images_path, systems,
 			    s.system_count ? s.system_count : suite->system_count, reply) &&
-			(board = check_board(call->daemon, s.board, reply)) &&
+			(board = check_board(call->daemon, s.board, suite, reply)) &&
 			check_baseline(call->daemon, s.baseline, baseline, sizeof(baseline), reply))
 			enqueue(call, &s, suite, board, baseline, reply);
 	}

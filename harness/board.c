@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -38,17 +39,38 @@ const char *board_error(const struct board *board)
 /* ------------------------------------------------------------------- lock */
 
 /*
+ * The same for each way to spell a path.  The last link of it stays: what it
+ * leads to is another port after each start of a virtual board.
+ */
+static int find_place(const char *path, char place[PATH_MAX])
+{
+	char folder[PATH_MAX], real[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	int length;
+
+	length = snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 1,
+		slash ? path : ".");
+	if (length < 0 || length >= (int)sizeof(folder))
+		return -ENAMETOOLONG;
+	if (!realpath(slash == path ? "/" : folder, real))
+		return -errno;
+	length = snprintf(place, PATH_MAX, "%s/%s", real, slash ? slash + 1 : path);
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/*
  * One lock a console port, not a board's name: two lab files may name one
  * board differently.  The port by its identity: numbers of ports change.
  */
 static int find_lock_path(const struct lab_board *config, char *path, size_t size)
 {
 	const struct link_config *port = &config->console;
-	char identity[PATH_MAX], hex[SHA256_HEX_SIZE], name[64];
+	char identity[2 * PATH_MAX], where[PATH_MAX], hex[SHA256_HEX_SIZE], name[64];
 
-	snprintf(identity, sizeof(identity), "%s|%s|%s|%s", port->path ? port->path : "",
-		port->usb ? port->usb : "", port->usb_serial ? port->usb_serial : "",
-		port->usb_path ? port->usb_path : "");
+	if (!port->path || find_place(port->path, where) != 0)
+		snprintf(where, sizeof(where), "%s", port->path ? port->path : "");
+	snprintf(identity, sizeof(identity), "%s|%s|%s|%s", where, port->usb ? port->usb : "",
+		port->usb_serial ? port->usb_serial : "", port->usb_path ? port->usb_path : "");
 	if (sha256_buffer(identity, strlen(identity), hex) != 0)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "board-%.16s.lock", hex);

@@ -139,6 +139,21 @@ static int add_systems(struct change *change, const struct side *after)
 	return change->systems ? 0 : change_fail(change, -ENOMEM, "out of memory");
 }
 
+/* A run of some systems only is held against those. */
+static void note_not_judged(struct change *change, const struct side *before)
+{
+	for (size_t i = 0; i < before->count; i++) {
+		const char *system = before->runs[i]->system;
+		size_t used = strlen(change->not_judged), known = 0;
+
+		while (known < change->system_count && strcmp(change->systems[known], system) != 0)
+			known++;
+		if (known == change->system_count && !strstr(change->not_judged, system))
+			snprintf(change->not_judged + used, sizeof(change->not_judged) - used,
+				"%s%s", used ? ", " : "", system);
+	}
+}
+
 /* ------------------------------------------------------------------- rows */
 
 static double figure_of(const struct query_figures *figures, const struct statistic *statistic)
@@ -334,6 +349,8 @@ int change_init(struct change *change, struct store *store, const char *baseline
 		rc = add_systems(change, &sides[1]);
 	if (rc == 0)
 		rc = judge_sides(change, store, sides);
+	if (rc == 0)
+		note_not_judged(change, &sides[0]);
 	change->before_runs = sides[0].count;
 	change->after_runs = sides[1].count;
 	side_free(&sides[0]);

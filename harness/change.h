@@ -31,8 +31,9 @@ struct change {
 	size_t before_runs, after_runs; /* valid ones */
 	size_t regressions, suspects;
 	size_t missing; /* rows that the baseline has and the runs do not */
-	char **systems;
+	char **systems; /* of the later runs */
 	size_t system_count;
+	char not_judged[128]; /* systems that only the baseline has, by commas; "" if none */
 	char error[320];
 };
 

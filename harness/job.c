@@ -70,17 +70,18 @@ static int check_hash(struct job *job, const struct manifest *manifest)
 	return 0;
 }
 
-/* A suite for one clock says nothing on a board with the other. */
-static int check_time(struct job *job)
+bool job_has_clock(
+	const struct suite *suite, const struct lab_board *board, char *error, size_t size)
 {
-	bool wants_icount = job->request->suite->time == SUITE_TIME_ICOUNT;
-	bool has_icount = job->request->board->time == LAB_TIME_ICOUNT;
+	bool wants_icount = suite->time == SUITE_TIME_ICOUNT;
+	bool has_icount = board->time == LAB_TIME_ICOUNT;
 
-	if (wants_icount == has_icount)
-		return 0;
-	return job_fail(job, 2, "suite %s is for boards with \"time\": \"%s\", board %s has \"%s\"",
-		job->request->suite->name, wants_icount ? "icount" : "real",
-		job->request->board->name, has_icount ? "icount" : "real");
+	if (wants_icount != has_icount)
+		snprintf(error, size,
+			"suite %s is for boards with \"time\": \"%s\", board %s has \"%s\"",
+			suite->name, wants_icount ? "icount" : "real", board->name,
+			has_icount ? "icount" : "real");
+	return wants_icount == has_icount;
 }
 
 static int check_plan(struct job *job, const struct manifest *manifest)
@@ -114,12 +115,9 @@ int job_init(struct job *job, const struct job_request *request)
 {
 	const char *const *systems = request->system_count ? request->systems : NULL;
 
-	int wrong_time;
-
 	*job = (struct job){.request = request};
-	wrong_time = check_time(job);
-	if (wrong_time != 0)
-		return wrong_time;
+	if (!job_has_clock(request->suite, request->board, job->error, sizeof(job->error)))
+		return 2;
 	if (plan_init(&job->plan, request->suite, systems, request->system_count, request->boots,
 		    request->seed) != 0)
 		return job_fail(job, 3, "out of memory");

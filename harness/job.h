@@ -37,6 +37,10 @@ struct job {
 	char error[768];
 };
 
+/* A suite for one clock says nothing on a board with the other: false, with the text. */
+bool job_has_clock(
+	const struct suite *suite, const struct lab_board *board, char *error, size_t size);
+
 /*
  * Plan, read the manifests, hash the images.  0 or an exit code (2, 3) with
  * the text in job->error.  job_fini() in every case.

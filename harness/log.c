@@ -14,6 +14,7 @@ static bool quiet;
 static void (*sink)(void *context, enum log_kind kind, const char *text);
 static void *sink_context;
 static bool is_incomplete; /* a result could not be printed */
+static int write_error;	   /* the first errno of writing results */
 
 void log_set_quiet(bool on)
 {
@@ -93,19 +94,22 @@ void log_result(const char *format, ...)
 		return;
 	}
 	utf8_mend_text(text);
-	fputs(text, stdout);
+	log_bytes(text, strlen(text));
 	free(text);
 }
 
 void log_bytes(const void *data, size_t size)
 {
-	fwrite(data, 1, size, stdout);
+	if (fwrite(data, 1, size, stdout) != size && !write_error)
+		write_error = errno;
 }
 
 int log_flush(void)
 {
-	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout) && !is_incomplete)
+	if (fflush(stdout) != 0 && !write_error)
+		write_error = errno;
+	if (!write_error && !ferror(stdout) && !is_incomplete)
 		return 0;
+	errno = write_error ? write_error : EIO;
 	return errno == EPIPE ? -EPIPE : -EIO;
 }
