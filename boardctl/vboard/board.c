@@ -161,6 +161,9 @@ static void board_see_byte(void *context, bool is_to_host, uint8_t byte)
 	if (byte != 0 || board->uart.to_host.fault.is_armed)
 		return;
 	log_event("uart: first frame of the guest");
+	/* All that repeats lies before it. */
+	if (board->qemu.config->is_icount)
+		qemu_let_threads_go(&board->qemu);
 	fault_stream_arm(&board->uart.to_host.fault);
 	fault_stream_arm(&board->uart.to_device.fault);
 }

@@ -2,6 +2,7 @@
 #include "boardctl/vboard/qemu.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -197,6 +198,33 @@ static void qemu_keep_threads_apart(void)
 		log_event("qemu: cannot stay on one processor: %s", strerror(errno));
 	if (sched_setscheduler(0, SCHED_BATCH, &no_priority) < 0)
 		log_event("qemu: cannot be batch work: %s", strerror(errno));
+}
+
+/*
+ * On one processor its main loop may wait for a guest that ticks through its idle time for as long
+ * as a minute before it can hand a byte over.
+ */
+void qemu_let_threads_go(const struct qemu *qemu)
+{
+	static const struct sched_param no_priority;
+	char path[32];
+	struct dirent *entry;
+	cpu_set_t set;
+	DIR *tasks;
+
+	memset(&set, 0xff, sizeof(set));
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)qemu->pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)) != NULL) {
+		pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (task > 0) {
+			sched_setaffinity(task, sizeof(set), &set);
+			sched_setscheduler(task, SCHED_OTHER, &no_priority);
+		}
+	}
+	if (tasks)
+		closedir(tasks);
 }
 
 static void qemu_execute(const struct qemu *qemu, const struct line_end *uart, int monitor_fd,

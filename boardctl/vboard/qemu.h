@@ -60,6 +60,9 @@ void qemu_kill(struct qemu *qemu);
 /* A child has ended: true when it was this one, which is then no longer running. */
 bool qemu_reap(struct qemu *qemu, pid_t pid, int status);
 
+/* In repeatable time its threads share a processor; from now on they need not. */
+void qemu_let_threads_go(const struct qemu *qemu);
+
 /* Commands to a running machine; without one they do nothing. */
 void qemu_reset(struct qemu *qemu);
 void qemu_freeze(struct qemu *qemu);
