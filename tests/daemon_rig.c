@@ -70,7 +70,8 @@ void daemon_rig_prepare(struct daemon_rig *rig)
 {
 	const char *token;
 
-	ck_assert_int_eq(mkdir(scratch_path(&rig->lab.scratch, "state"), 0700), 0);
+	/* A job without the daemon may have made it. */
+	ck_assert(mkdir(scratch_path(&rig->lab.scratch, "state"), 0700) == 0 || errno == EEXIST);
 	token = scratch_write(
 		&rig->lab.scratch, "token", DAEMON_RIG_TOKEN "\n", strlen(DAEMON_RIG_TOKEN) + 1);
 	ck_assert_int_eq(chmod(token, 0600), 0);
