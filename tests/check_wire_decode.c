@@ -197,10 +197,15 @@ START_TEST(every_byte_of_any_line_is_accounted_for)
 END_TEST
 
 /* The command itself over a file of line ends: as JSON, which is never held as a whole. */
+#ifdef __SANITIZE_ADDRESS__ /* whose strstr() measures the whole text each time */
+#define LINES 15000
+#else
+#define LINES 150000
+#endif
+
 START_TEST(a_capture_of_many_items_takes_little_memory)
 {
-	enum { LINES = 150000 };
-	char program[PATH_MAX], command[PATH_MAX + 512];
+	char program[PATH_MAX], command[PATH_MAX + 512], end[64];
 	char *capture = malloc(LINES), *text = calloc(1, LINES * 100);
 	struct scratch scratch;
 	struct rusage usage;
@@ -222,7 +227,8 @@ START_TEST(a_capture_of_many_items_takes_little_memory)
 	for (const char *at = text; (at = strstr(at, "\"text\":\"\\\\n\"")); at++)
 		items++;
 	ck_assert_uint_eq(items, LINES);
-	ck_assert_ptr_nonnull(strstr(text + size - 100, "\"text_bytes\": 150000}\n"));
+	snprintf(end, sizeof(end), "\"text_bytes\": %d}\n", LINES);
+	ck_assert_ptr_nonnull(strstr(text + size - 100, end));
 	ck_assert_int_eq(getrusage(RUSAGE_CHILDREN, &usage), 0);
 #ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed */
 	ck_assert_int_lt(usage.ru_maxrss, 48 * 1024);
