@@ -13,9 +13,8 @@
 
 struct golden_run {
 	struct query_run *run;
-	struct query_window *windows;
-	struct query_metric *metrics;
-	int window_count, metric_count;
+	struct query_figures *figures;
+	int figure_count;
 };
 
 static int conclude(struct golden *golden, enum golden_verdict verdict, const char *format, ...)
@@ -37,45 +36,24 @@ static int load_run(struct store *store, int64_t id, struct golden_run *run)
 	int rc = query_run(store, id, &run->run);
 
 	if (rc == 0)
-		rc = run->window_count = query_windows(store, id, &run->windows);
-	if (rc >= 0)
-		rc = run->metric_count = query_metrics(store, id, &run->metrics);
+		rc = run->figure_count = query_figures(store, id, &run->figures);
 	return rc < 0 ? rc : 0;
 }
 
 static void free_run(struct golden_run *run)
 {
 	free(run->run);
-	free(run->windows);
-	free(run->metrics);
-}
-
-/* NaN where there is none. */
-static double find_metric(
-	const struct golden_run *run, int64_t window_id, const char *series, const char *name)
-{
-	for (int i = 0; i < run->metric_count; i++)
-		if (run->metrics[i].window_id == window_id &&
-			strcmp(run->metrics[i].series, series) == 0 &&
-			strcmp(run->metrics[i].name, name) == 0)
-			return run->metrics[i].value;
-	return NAN;
-}
-
-/* In counts of one operation. */
-static double find_median(const struct golden_run *run, int64_t window_id, const char *series)
-{
-	double batch = find_metric(run, window_id, series, "batch");
-
-	return find_metric(run, window_id, series, "p50") / (batch > 0 ? batch : 1);
+	free(run->figures);
 }
 
 /* Both runs have the same plan, so a window is known by its number. */
-static const struct query_window *find_window(const struct golden_run *run, int64_t number)
+static const struct query_figures *find_again(
+	const struct golden_run *run, const struct query_figures *like)
 {
-	for (int i = 0; i < run->window_count; i++)
-		if (run->windows[i].number == number)
-			return &run->windows[i];
+	for (int i = 0; i < run->figure_count; i++)
+		if (run->figures[i].number == like->number &&
+			strcmp(run->figures[i].series, like->series) == 0)
+			return &run->figures[i];
 	return NULL;
 }
 
@@ -88,14 +66,14 @@ static bool is_alike(double first, double last)
 
 /* One row of the first run; false and a reason when the last one has another median. */
 static bool check_row(struct golden *golden, const struct golden_run *first,
-	const struct golden_run *last, const struct query_window *window, const char *series)
+	const struct golden_run *last, const struct query_figures *row)
 {
-	const struct query_window *again = find_window(last, window->number);
-	double before = find_median(first, window->id, series);
-	double after = again ? find_median(last, again->id, series) : NAN;
+	const struct query_figures *again = find_again(last, row);
+	double before = row->p50 / row->batch;
+	double after = again ? again->p50 / again->batch : NAN;
 	char name[96];
 
-	rows_name(name, sizeof(name), window->name, window->phase, series);
+	rows_name(name, sizeof(name), row->window, row->phase, row->series);
 	if (isnan(after))
 		conclude(golden, GOLDEN_VOID,
 			"golden run %lld has no row %s, golden run %lld has it",
@@ -114,19 +92,13 @@ static int check_rows(
 {
 	unsigned rows = 0;
 
-	for (int i = 0; i < first->metric_count; i++) {
-		const struct query_metric *metric = &first->metrics[i];
-		const struct query_window *window = NULL;
+	for (int i = 0; i < first->figure_count; i++) {
+		const struct query_figures *row = &first->figures[i];
 
-		for (int w = 0; w < first->window_count; w++)
-			if (first->windows[w].id == metric->window_id)
-				window = &first->windows[w];
-		if (!window || strcmp(metric->name, "p50") != 0 ||
-			!rows_is_measured(metric->series) ||
-			rows_is_gate_bench((unsigned)window->bench))
+		if (!rows_is_compared((unsigned)row->bench, row->series))
 			continue;
 		rows++;
-		if (!check_row(golden, first, last, window, metric->series))
+		if (!check_row(golden, first, last, row))
 			return 0;
 	}
 	if (rows == 0)
