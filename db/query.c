@@ -128,6 +128,15 @@ int query_job(struct store *store, int64_t job_id, struct query_job **job)
 	return expect_one(store, count, "job", job_id);
 }
 
+int query_job_runs(struct store *store, int64_t job_id, int64_t **run_ids)
+{
+	static const struct rows_column columns[] = {{ROWS_INTEGER, 0}};
+	static const struct rows_kind kind = {columns, 1, sizeof(int64_t)};
+
+	return rows_read(store, (void **)run_ids, &kind,
+		"SELECT id FROM runs WHERE job_id = ? ORDER BY started_ms, id", "i", job_id);
+}
+
 int query_windows(struct store *store, int64_t run_id, struct query_window **windows)
 {
 	static const struct rows_column columns[] = {
@@ -203,6 +212,7 @@ int query_figures(struct store *store, int64_t run_id, struct query_figures **fi
 {
 	static const struct rows_column columns[] = {
 		COLUMN(INTEGER, struct query_figures, run_id),
+		COLUMN(INTEGER, struct query_figures, number),
 		COLUMN(INTEGER, struct query_figures, bench),
 		COLUMN(TEXT, struct query_figures, window),
 		COLUMN(TEXT, struct query_figures, phase),
@@ -224,7 +234,7 @@ int query_figures(struct store *store, int64_t run_id, struct query_figures **fi
 	static const struct rows_kind kind = ROWS_KIND(struct query_figures, columns);
 
 	return rows_read(store, (void **)figures, &kind,
-		"SELECT metrics.run_id, bench, windows.name, phase, series.name, " OF_WINDOW(
+		"SELECT metrics.run_id, windows.number, bench, windows.name, phase, series.name, " OF_WINDOW(
 			"counter_hz") OF_WINDOW("floor") FIGURE("n") FIGURE("early")
 			FIGURE("missed") FIGURE("p50") FIGURE("p90") FIGURE("p95") FIGURE(
 				"p99") FIGURE("p99.9") FIGURE("p99.99")

@@ -62,8 +62,8 @@ struct query_metric {
 
 /* What was reckoned of one series of samples; values as stored, NaN where there is none. */
 struct query_figures {
-	int64_t run_id, bench;
-	const char *window; /* its name */
+	int64_t run_id, number, bench; /* number: of the window */
+	const char *window;	       /* its name */
 	const char *phase, *series;
 	double counter_hz, floor; /* of its window */
 	double batch;		  /* operations a sample is of; 1: one */
@@ -106,6 +106,9 @@ struct query_filter {
 /* Newest first.  `filter` may be NULL. */
 int query_runs(struct store *store, const struct query_filter *filter, struct query_run **runs);
 int query_jobs(struct store *store, size_t limit, struct query_job **jobs);
+
+/* Of a job, oldest first: their number.  The caller frees *run_ids. */
+int query_job_runs(struct store *store, int64_t job_id, int64_t **run_ids);
 
 /* One row: returns 0 and *run or *job (free() it), or -ENOENT. */
 int query_run(struct store *store, int64_t run_id, struct query_run **run);

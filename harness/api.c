@@ -10,7 +10,6 @@
 #include "harness/against.h"
 #include "harness/board.h"
 #include "harness/cli.h"
-#include "harness/cmd_compare.h"
 #include "harness/compare.h"
 #include "harness/daemon.h"
 #include "harness/http.h"
@@ -205,7 +204,7 @@ static void judge(struct daemon *daemon, const struct queue_row *row, struct aga
 
 	*against = (struct against){0};
 	if (row->job.baseline[0] && row->state == QUEUE_STATE_DONE)
-		count = cmd_compare_find_runs(daemon->store, row->id, &ids);
+		count = query_job_runs(daemon->store, row->id, &ids);
 	if (count > 0 && baseline_find(&baseline, daemon->store, row->job.baseline) == 0)
 		against_init(against, daemon->store, &baseline, ids, (size_t)count);
 	baseline_fini(&baseline);

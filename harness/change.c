@@ -120,38 +120,41 @@ static int check_sides(struct change *change, const struct side *before, const s
 	return 0;
 }
 
-static int add_systems(struct change *change, const struct side *after)
+static bool has_system(char *const *systems, size_t count, const char *system)
 {
-	change->systems = calloc(after->count, sizeof(*change->systems));
-	for (size_t i = 0; change->systems && i < after->count; i++) {
-		size_t known = 0;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(systems[i], system) == 0)
+			return true;
+	return false;
+}
 
-		while (known < change->system_count &&
-			strcmp(change->systems[known], after->runs[i]->system) != 0)
-			known++;
-		if (known < change->system_count)
+/* The systems of a side, each once, without those of `known`. */
+static int list_systems(const struct side *side, char *const *known, size_t known_count,
+	char ***systems, size_t *count)
+{
+	*systems = calloc(side->count + 1, sizeof(**systems));
+	for (size_t i = 0; *systems && i < side->count; i++) {
+		const char *system = side->runs[i]->system;
+
+		if (has_system(known, known_count, system) || has_system(*systems, *count, system))
 			continue;
-		change->systems[known] = strdup(after->runs[i]->system);
-		if (!change->systems[known])
-			return change_fail(change, -ENOMEM, "out of memory");
-		change->system_count++;
+		(*systems)[*count] = strdup(system);
+		if (!(*systems)[*count])
+			return -ENOMEM;
+		++*count;
 	}
-	return change->systems ? 0 : change_fail(change, -ENOMEM, "out of memory");
+	return *systems ? 0 : -ENOMEM;
 }
 
 /* A run of some systems only is held against those. */
-static void note_not_judged(struct change *change, const struct side *before)
+static int find_systems(struct change *change, const struct side *sides)
 {
-	for (size_t i = 0; i < before->count; i++) {
-		const char *system = before->runs[i]->system;
-		size_t used = strlen(change->not_judged), known = 0;
+	int rc = list_systems(&sides[1], NULL, 0, &change->systems, &change->system_count);
 
-		while (known < change->system_count && strcmp(change->systems[known], system) != 0)
-			known++;
-		if (known == change->system_count && !strstr(change->not_judged, system))
-			snprintf(change->not_judged + used, sizeof(change->not_judged) - used,
-				"%s%s", used ? ", " : "", system);
-	}
+	if (rc == 0)
+		rc = list_systems(&sides[0], change->systems, change->system_count,
+			&change->not_judged, &change->not_judged_count);
+	return rc == 0 ? 0 : change_fail(change, rc, "out of memory");
 }
 
 /* ------------------------------------------------------------------- rows */
@@ -261,7 +264,7 @@ static int add_rows(struct change *change, const struct suite *suite, const stru
 	for (int i = 0; run < of->count && i < of->figure_counts[run]; i++) {
 		const struct query_figures *like = &of->figures[run][i];
 
-		if (rows_is_gate_bench((unsigned)like->bench) || !rows_is_measured(like->series))
+		if (!rows_is_compared((unsigned)like->bench, like->series))
 			continue;
 		if (without && other < without->count && find_same(without, other, like))
 			continue;
@@ -346,11 +349,9 @@ int change_init(struct change *change, struct store *store, const char *baseline
 	if (rc == 0)
 		rc = check_sides(change, &sides[0], &sides[1]);
 	if (rc == 0)
-		rc = add_systems(change, &sides[1]);
+		rc = find_systems(change, sides);
 	if (rc == 0)
 		rc = judge_sides(change, store, sides);
-	if (rc == 0)
-		note_not_judged(change, &sides[0]);
 	change->before_runs = sides[0].count;
 	change->after_runs = sides[1].count;
 	side_free(&sides[0]);
@@ -364,7 +365,10 @@ void change_fini(struct change *change)
 		free(change->rows[i].values);
 	for (size_t i = 0; i < change->system_count; i++)
 		free(change->systems[i]);
+	for (size_t i = 0; i < change->not_judged_count; i++)
+		free(change->not_judged[i]);
 	free(change->systems);
+	free(change->not_judged);
 	free(change->rows);
 	free(change->judged);
 	*change = (struct change){0};

@@ -33,7 +33,8 @@ struct change {
 	size_t missing; /* rows that the baseline has and the runs do not */
 	char **systems; /* of the later runs */
 	size_t system_count;
-	char not_judged[128]; /* systems that only the baseline has, by commas; "" if none */
+	char **not_judged; /* those that only the baseline has */
+	size_t not_judged_count;
 	char error[320];
 };
 

@@ -86,8 +86,8 @@ char *change_to_text(const struct change *change)
 		"\n* primary rows of the suite: only they can be a regression.\n"
 		"%zu regressions, %zu suspects, %zu rows missing\n",
 		change->regressions, change->suspects, change->missing);
-	if (change->not_judged[0])
-		fprintf(out, "not judged, for no run here is of it: %s\n", change->not_judged);
+	for (size_t i = 0; i < change->not_judged_count; i++)
+		fprintf(out, "not judged, for no run here is of it: %s\n", change->not_judged[i]);
 	table_fini(&table);
 	if (fclose(out) != 0 || !lines) {
 		free(text);
@@ -116,7 +116,9 @@ cJSON *change_to_json(const struct change *change)
 	cJSON_AddNumberToObject(json, "regressions", (double)change->regressions);
 	cJSON_AddNumberToObject(json, "suspects", (double)change->suspects);
 	cJSON_AddNumberToObject(json, "missing", (double)change->missing);
-	cJSON_AddStringToObject(json, "not_judged", change->not_judged);
+	cJSON_AddItemToObject(json, "not_judged",
+		cJSON_CreateStringArray(
+			(const char *const *)change->not_judged, (int)change->not_judged_count));
 	for (size_t i = 0; i < change->row_count; i++) {
 		const struct judge_row *judged = &change->judged[i];
 		cJSON *row = cJSON_CreateObject();

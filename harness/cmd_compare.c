@@ -6,31 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "db/query.h"
 #include "harness/against.h"
 #include "harness/compare.h"
 #include "harness/log.h"
-
-/* Oldest first: the order of the columns is the order in which they ran. */
-int cmd_compare_find_runs(struct store *store, int64_t job_id, int64_t **ids)
-{
-	struct query_filter filter = {.job_id = job_id};
-	struct query_run *runs = NULL;
-	int count = query_runs(store, &filter, &runs);
-
-	*ids = NULL;
-	if (count > 0) {
-		*ids = calloc((size_t)count, sizeof(**ids));
-		if (!*ids)
-			count = -ENOMEM;
-		for (int i = 0; i < count; i++)
-			(*ids)[i] = runs[count - 1 - i].id;
-	}
-	free(runs);
-	return count;
-}
 
 /* Into `json` where it is not NULL, else printed. */
 static int judge(struct store *store, const struct baseline *baseline, const int64_t *ids,
@@ -103,7 +83,7 @@ static int find_runs(struct cli *cli, struct store *store, const char *const *wo
 		count = (int)word_count;
 	} else {
 		rc = query_resolve_job(store, cli->job ? cli->job : "LAST", &job_id);
-		count = rc == 0 ? cmd_compare_find_runs(store, job_id, ids) : rc;
+		count = rc == 0 ? query_job_runs(store, job_id, ids) : rc;
 		rc = count < 0 ? count : 0;
 	}
 	if (rc != 0 || !*ids) {
@@ -223,8 +203,8 @@ static int set_baseline(struct cli *cli, struct store *store)
 	}
 	count = find_runs(cli, store, cli->arguments + 1, cli->argument_count - 1, &ids);
 	if (count > 0 && may_be_baseline(store, ids, count)) {
-		exit_code = store_set_baseline(store, name, NULL, ids, (size_t)count,
-				    (int64_t)time(NULL) * 1000) == 0
+		exit_code = store_set_baseline(
+				    store, name, NULL, ids, (size_t)count, store_now_ms()) == 0
 				    ? CLI_PASS
 				    : CLI_LAB;
 		if (exit_code != CLI_PASS)

@@ -9,9 +9,6 @@
 #include "harness/baseline.h"
 #include "harness/cli.h"
 
-/* The runs of a job, oldest first: how many, or a negative errno.  The caller frees *ids. */
-int cmd_compare_find_runs(struct store *store, int64_t job_id, int64_t **ids);
-
 /*
  * Systems side by side and, with a baseline (may be NULL), the verdicts against
  * it.  `json`, which may be NULL, is printed with both in it where JSON is

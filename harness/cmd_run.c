@@ -93,7 +93,7 @@ static int execute(struct cli *cli, struct job_request *request, const struct ba
 	exit_code = job_execute(&job);
 	if (job.error[0])
 		log_error("%s", job.error);
-	count = job.id ? cmd_compare_find_runs(request->store, job.id, &ids) : 0;
+	count = job.id ? query_job_runs(request->store, job.id, &ids) : 0;
 	if (count > 0) {
 		/* A job that failed has no runs to hold against it. */
 		const struct baseline *held_against = exit_code == CLI_PASS ? baseline : NULL;

@@ -10,7 +10,6 @@
 #include "db/queue.h"
 #include "harness/against.h"
 #include "harness/cli.h"
-#include "harness/cmd_compare.h"
 #include "harness/job.h"
 #include "harness/log.h"
 #include "harness/recover.h"
@@ -81,7 +80,7 @@ static int judge(struct store *store, const char *word, int64_t job)
 
 	if (baseline_find(&baseline, store, word) != 0) {
 		log_error("--baseline: %s", baseline.error);
-	} else if ((count = cmd_compare_find_runs(store, job, &ids)) < 0) {
+	} else if ((count = query_job_runs(store, job, &ids)) < 0) {
 		log_error("%s", store_error(store));
 		exit_code = CLI_LAB;
 	} else {

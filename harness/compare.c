@@ -115,7 +115,7 @@ static struct compare_row *find_row(struct compare *compare, const char *name)
 /* The row's name that a series has; false: it is none. */
 static bool name_row(const struct query_figures *figures, char *name, size_t size)
 {
-	if (rows_is_gate_bench((unsigned)figures->bench) || !rows_is_measured(figures->series))
+	if (!rows_is_compared((unsigned)figures->bench, figures->series))
 		return false;
 	rows_name(name, size, figures->window, figures->phase, figures->series);
 	return true;

@@ -23,6 +23,11 @@ bool rows_is_gate_bench(unsigned bench_id)
 	       bench_id == CATALOGUE_REFERENCE_ID;
 }
 
+bool rows_is_compared(unsigned bench_id, const char *series)
+{
+	return rows_is_measured(series) && !rows_is_gate_bench(bench_id);
+}
+
 void rows_name(char *name, size_t size, const char *bench, const char *phase, const char *series)
 {
 	const char *last_word = strrchr(bench, '.');

@@ -18,6 +18,9 @@ bool rows_is_lateness(const char *series);
 /* A bench that every run has, for its gates: no row of a comparison. */
 bool rows_is_gate_bench(unsigned bench_id);
 
+/* Whether a series is a row of a comparison. */
+bool rows_is_compared(unsigned bench_id, const char *series);
+
 /* "wake.idle aligned", "mutex.pair plain", "irq.split isr"; phase may be "". */
 void rows_name(char *name, size_t size, const char *bench, const char *phase, const char *series);
 

@@ -144,15 +144,6 @@ int stats_summarise(
 	return 0;
 }
 
-size_t stats_count_above(const int32_t *samples, size_t count, double limit)
-{
-	size_t above = 0;
-
-	for (size_t i = 0; i < count; i++)
-		above += samples[i] > limit;
-	return above;
-}
-
 const char *stats_quantile_name(enum stats_quantile quantile)
 {
 	return quantiles[quantile].name;

@@ -36,9 +36,6 @@ struct stats_summary {
 int stats_summarise(const int32_t *samples, size_t count, uint64_t period_counts,
 	struct stats_summary *summary);
 
-/* Samples above a limit. */
-size_t stats_count_above(const int32_t *samples, size_t count, double limit);
-
 /* "p50", "p99.9"; its p; the quantile of a name, or -EINVAL. */
 const char *stats_quantile_name(enum stats_quantile quantile);
 double stats_quantile_p(enum stats_quantile quantile);
