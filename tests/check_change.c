@@ -210,12 +210,19 @@ START_TEST(test_a_row_that_is_gone_is_not_passed_over)
 
 	begin();
 	before = add_job("regress", 1, 5, 1, VERDICT_PASS);
+	run = fixture_run(store, before, "linux-rt", 98000);
+	ck_assert_int_eq(store_end_run(store, run, VERDICT_PASS, "", FIXTURE_T0 + 1, NULL, 0), 0);
+	run = fixture_run(store, before, "linux-r", 98001);
+	ck_assert_int_eq(store_end_run(store, run, VERDICT_PASS, "", FIXTURE_T0 + 1, NULL, 0), 0);
 	after = begin_job("regress");
 	run = fixture_run(store, after, "linux", 99000);
 	ck_assert_int_eq(store_end_run(store, run, VERDICT_PASS, "", FIXTURE_T0 + 1, NULL, 0), 0);
 	expect_baseline(before, "whole");
 	json = compare(after, "whole", 1);
 	ck_assert_str_eq(text_of(find_row(json, "wake.idle arbitrary p90"), "verdict"), "missing");
+	ck_assert_int_eq(cJSON_GetArraySize(cJSON_GetObjectItem(
+				 cJSON_GetObjectItem(json, "change"), "not_judged")),
+		2);
 	cJSON_Delete(json);
 	end();
 }

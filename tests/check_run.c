@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/case_table.h"
 #include "tests/json_fields.h"
 #include "tests/lab_rig.h"
 
@@ -269,11 +270,7 @@ END_TEST
 
 int main(void)
 {
-	const struct {
-		const char *name;
-		const TTest *test;
-		int timeout_s;
-	} rows[] = {
+	const struct case_row rows[] = {
 		{"usage", test_wrong_usage_and_configuration_move_nothing, 60},
 		{"refused", test_a_wrong_hash_and_a_small_card_are_refused_before_power, 60},
 		{"by hand", test_power_and_card_can_be_moved_by_hand, 60},
@@ -282,19 +279,6 @@ int main(void)
 		{"adapter", test_an_adapter_that_holds_bytes_back_costs_no_sample, 600},
 		{"main job", test_a_job_on_two_systems_ends_in_one_table, 600},
 	};
-	Suite *suite = suite_create("run");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		TCase *tcase = tcase_create(rows[i].name);
-
-		tcase_add_test(tcase, rows[i].test);
-		tcase_set_timeout(tcase, rows[i].timeout_s);
-		suite_add_tcase(suite, tcase);
-	}
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return case_table_run("run", rows, COUNT(rows));
 }

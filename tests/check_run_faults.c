@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/case_table.h"
 #include "tests/json_fields.h"
 #include "tests/lab_rig.h"
 
@@ -192,30 +193,13 @@ END_TEST
 
 int main(void)
 {
-	const struct {
-		const char *name;
-		const TTest *test;
-		int timeout_s;
-	} rows[] = {
+	const struct case_row rows[] = {
 		{"identity", test_an_image_that_is_loaded_otherwise_than_written_is_not_started,
 			120},
 		{"broken lab", test_a_broken_lab_is_told_from_a_failed_system, 300},
 		{"broken system", test_a_panic_and_a_missing_agent_fail_the_system, 300},
 		{"wrong", test_what_a_system_does_wrong_is_stored_as_invalid_and_not_compared, 600},
 	};
-	Suite *suite = suite_create("run_faults");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		TCase *tcase = tcase_create(rows[i].name);
-
-		tcase_add_test(tcase, rows[i].test);
-		tcase_set_timeout(tcase, rows[i].timeout_s);
-		suite_add_tcase(suite, tcase);
-	}
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return case_table_run("run_faults", rows, COUNT(rows));
 }

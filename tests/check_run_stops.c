@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/case_table.h"
 #include "tests/json_fields.h"
 #include "tests/lab_rig.h"
 
@@ -148,30 +149,13 @@ END_TEST
 
 int main(void)
 {
-	const struct {
-		const char *name;
-		const TTest *test;
-		int timeout_s;
-	} rows[] = {
+	const struct case_row rows[] = {
 		{"in use", test_a_board_in_use_is_refused_and_its_holder_named, 120},
 		{"stop", test_a_stop_leaves_the_board_off_and_keeps_what_was_measured, 180},
 		{"killed", test_a_killed_run_is_marked_and_its_board_switched_off_by_the_next_one,
 			240},
 		{"full disk", test_a_full_disk_ends_the_run_and_keeps_what_is_committed, 240},
 	};
-	Suite *suite = suite_create("run_stops");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		TCase *tcase = tcase_create(rows[i].name);
-
-		tcase_add_test(tcase, rows[i].test);
-		tcase_set_timeout(tcase, rows[i].timeout_s);
-		suite_add_tcase(suite, tcase);
-	}
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return case_table_run("run_stops", rows, COUNT(rows));
 }
