@@ -77,30 +77,18 @@ static void answer_root(struct api_call *call, struct api_reply *reply)
 
 static cJSON *board_to_json(struct daemon *daemon, const struct daemon_worker *worker)
 {
-	const struct lab_board *board = worker->board;
 	struct queue_health *health = NULL;
-	cJSON *json = cJSON_CreateObject();
-	char holder[256], since[32];
+	cJSON *json;
 
-	board_get_holder(board, holder, sizeof(holder));
-	cJSON_AddStringToObject(json, "board", board->name);
-	cJSON_AddStringToObject(json, "model", board->model);
-	cJSON_AddStringToObject(json, "holder", holder);
+	queue_get_health(daemon->store, worker->board->name, &health);
+	json = show_board_to_json(worker->board, health);
+	free(health);
 	if (worker->job)
 		cJSON_AddNumberToObject(json, "job", (double)worker->job);
 	cJSON_AddStringToObject(json, "state",
 		worker->needs_recovery ? "recovering"
 		: worker->pid > 0      ? "running"
 				       : "idle");
-	if (queue_get_health(daemon->store, board->name, &health) == 0 && health) {
-		cJSON_AddNumberToObject(json, "lab_failures", (double)health->lab_failures);
-		if (health->quarantined_ms) {
-			cJSON_AddStringToObject(
-				json, "quarantined", show_utc(health->quarantined_ms, since));
-			cJSON_AddStringToObject(json, "reason", health->reason);
-		}
-	}
-	free(health);
 	return json;
 }
 

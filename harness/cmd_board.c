@@ -40,27 +40,6 @@ static void print_board(const struct lab_board *board, const struct queue_health
 			health->reason, board->name);
 }
 
-static cJSON *board_to_json(const struct lab_board *board, const struct queue_health *health)
-{
-	cJSON *json = cJSON_CreateObject();
-	char holder[128], since[32];
-
-	board_get_holder(board, holder, sizeof(holder));
-	cJSON_AddStringToObject(json, "board", board->name);
-	cJSON_AddStringToObject(json, "model", board->model);
-	cJSON_AddStringToObject(json, "console", board->console.driver);
-	cJSON_AddStringToObject(json, "power", board->power.driver);
-	cJSON_AddStringToObject(json, "sdmux", board->has_sdmux ? board->sdmux.driver : "none");
-	cJSON_AddStringToObject(json, "holder", holder);
-	cJSON_AddNumberToObject(json, "lab_failures", health ? (double)health->lab_failures : 0);
-	if (health && health->quarantined_ms) {
-		cJSON_AddStringToObject(
-			json, "quarantined", show_utc(health->quarantined_ms, since));
-		cJSON_AddStringToObject(json, "reason", health->reason);
-	}
-	return json;
-}
-
 static int show_boards(struct cli *cli, const struct lab *lab, const char *only)
 {
 	cJSON *json = cli->json ? cJSON_CreateArray() : NULL;
@@ -78,7 +57,7 @@ static int show_boards(struct cli *cli, const struct lab *lab, const char *only)
 			continue;
 		health = find_health(store, board->name);
 		if (json)
-			cJSON_AddItemToArray(json, board_to_json(board, health));
+			cJSON_AddItemToArray(json, show_board_to_json(board, health));
 		else
 			print_board(board, health);
 		free(health);

@@ -271,6 +271,10 @@ int command_cancel(struct cli *cli)
 		else if (cli->json)
 			rc = cli_print_json(answer);
 		else
+			log_result("job %lld is cancelled; a board that ran it goes to its rest "
+				   "state first\n",
+				(long long)job);
+		if (!cli->json)
 			cJSON_Delete(answer);
 	}
 	client_close(client);

@@ -158,7 +158,9 @@ static void end_job(struct daemon_worker *worker, int code, const char *error)
 	worker->is_ending = true;
 	worker->end_state = worker->is_cancelled ? QUEUE_STATE_CANCELLED : QUEUE_STATE_DONE;
 	worker->end_code = code;
-	snprintf(worker->end_error, sizeof(worker->end_error), "%s", error);
+	/* What the worker says then is the signal that asked it. */
+	snprintf(worker->end_error, sizeof(worker->end_error), "%s",
+		worker->is_cancelled ? "cancelled while it ran" : error);
 }
 
 static void end_recovery(struct daemon_worker *worker, int status, uint64_t now_ms)

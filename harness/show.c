@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "harness/board.h"
+
 const char *show_utc(int64_t at_ms, char text[32])
 {
 	time_t seconds = (time_t)(at_ms / 1000);
@@ -16,6 +18,27 @@ const char *show_utc(int64_t at_ms, char text[32])
 		strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
 		strcpy(text, "-");
 	return text;
+}
+
+cJSON *show_board_to_json(const struct lab_board *board, const struct queue_health *health)
+{
+	cJSON *json = cJSON_CreateObject();
+	char holder[256], since[32];
+
+	board_get_holder(board, holder, sizeof(holder));
+	cJSON_AddStringToObject(json, "board", board->name);
+	cJSON_AddStringToObject(json, "model", board->model);
+	cJSON_AddStringToObject(json, "console", board->console.driver);
+	cJSON_AddStringToObject(json, "power", board->power.driver);
+	cJSON_AddStringToObject(json, "sdmux", board->has_sdmux ? board->sdmux.driver : "none");
+	cJSON_AddStringToObject(json, "holder", holder);
+	cJSON_AddNumberToObject(json, "lab_failures", health ? (double)health->lab_failures : 0);
+	if (health && health->quarantined_ms) {
+		cJSON_AddStringToObject(
+			json, "quarantined", show_utc(health->quarantined_ms, since));
+		cJSON_AddStringToObject(json, "reason", health->reason);
+	}
+	return json;
 }
 
 cJSON *show_run_to_json(const struct query_run *run)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stored runs as JSON, for the command line and for the daemon alike. */
+/* Stored runs, and boards, as JSON: for the command line and for the daemon alike. */
 #ifndef SAMEBOARD_HARNESS_SHOW_H
 #define SAMEBOARD_HARNESS_SHOW_H
 
 #include <cjson/cJSON.h>
 
 #include "db/query.h"
+#include "db/queue.h"
+#include "harness/lab.h"
 
 /* Everything of one run, in the arrays of the queries. */
 struct show {
@@ -20,6 +22,9 @@ struct show {
 
 /* "2026-08-24T12:00:00Z", "-" for 0. */
 const char *show_utc(int64_t at_ms, char text[32]);
+
+/* A board with its health, which may be NULL; the caller deletes it. */
+cJSON *show_board_to_json(const struct lab_board *board, const struct queue_health *health);
 
 /* A row of a list; the caller deletes it. */
 cJSON *show_run_to_json(const struct query_run *run);

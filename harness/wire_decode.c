@@ -111,15 +111,16 @@ static void tell_frame(struct wire_decoder *decoder, struct wire_decode_side *si
 /*
  * Text that no 00 parts may have been a frame's whose delimiter was lost, and a
  * chunk of prose between two frames is no damage: one with a control character
- * that consoles do not print is.
+ * that consoles neither print nor are sent is.  Loaders are sent Ctrl-C.
  */
 static bool is_prose(const uint8_t *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
 		uint8_t byte = bytes[i];
 
-		if (byte >= 0x7f || (byte < 0x20 && byte != '\r' && byte != '\n' && byte != '\t' &&
-					    byte != '\b' && byte != 0x1b && byte != 0x07))
+		if (byte >= 0x7f ||
+			(byte < 0x20 && byte != '\r' && byte != '\n' && byte != '\t' &&
+				byte != '\b' && byte != 0x1b && byte != 0x07 && byte != 0x03))
 			return false;
 	}
 	return true;

@@ -85,6 +85,7 @@ static void queue_and_cancel(struct daemon_rig *rig, const char *suite)
 	ck_assert_ptr_nonnull(strstr(text_of(cJSON_GetArrayItem(queue, 1), "client"), "/ci"));
 	cJSON_Delete(queue);
 	ck_assert_int_eq(run_beside(rig, (const char *[]){"cancel", "2", NULL}), 0);
+	ck_assert_ptr_nonnull(strstr(rig->lab.out, "job 2 is cancelled"));
 	cJSON_Delete(daemon_rig_await(rig, 2, "cancelled"));
 	ck_assert_int_eq(run_beside(rig, (const char *[]){"cancel", "2", NULL}), 3);
 	ck_assert_ptr_nonnull(strstr(rig->lab.err, "has ended already"));
@@ -154,6 +155,9 @@ START_TEST(a_cancelled_job_ends_in_the_rest_state)
 	ck_assert(!lab_rig_has_power(&rig.lab));
 	json = lab_rig_show(&rig.lab);
 	ck_assert_str_eq(text_of(json, "verdict"), "interrupted");
+	cJSON_Delete(json);
+	ck_assert_int_eq(daemon_rig_ask(&rig, "GET", "/v1/jobs/1", NULL, &json), 200);
+	ck_assert_str_eq(text_of(json, "error"), "cancelled while it ran");
 	cJSON_Delete(json);
 	daemon_rig_stop(&rig);
 }

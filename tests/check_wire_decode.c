@@ -109,6 +109,22 @@ START_TEST(directions_do_not_mix)
 }
 END_TEST
 
+/* A loader is stopped by Ctrl-C and typed to before the first frame. */
+START_TEST(what_is_typed_to_a_loader_is_text)
+{
+	struct message ping = {.type = MESSAGE_PING, .ping = {.cookie = 5}};
+	struct wire_decoder *decoder = begin();
+	uint8_t sent[100];
+	size_t size = make_frame(sent, sizeof(sent), &ping);
+
+	wire_decode_feed(decoder, (const uint8_t *)"\x03\x03printenv\r", 11, true, 0);
+	wire_decode_feed(decoder, sent, size, true, 0);
+	wire_decode_finish(decoder);
+	ck_assert_int_eq(strncmp(told.words, ">text@0+11 >PING@12+", 20), 0);
+	ck_assert_uint_eq(decoder->totals.damaged, 0);
+}
+END_TEST
+
 START_TEST(a_body_that_cannot_be_read_is_named)
 {
 	static const uint8_t body[3] = {1, 2, 3};
@@ -277,6 +293,7 @@ int main(void)
 
 	tcase_add_test(tcase, frames_text_and_damage_have_their_offsets);
 	tcase_add_test(tcase, directions_do_not_mix);
+	tcase_add_test(tcase, what_is_typed_to_a_loader_is_text);
 	tcase_add_test(tcase, a_body_that_cannot_be_read_is_named);
 	tcase_add_test(tcase, fields_are_those_of_the_vectors);
 	tcase_add_loop_test(tcase, every_byte_of_any_line_is_accounted_for, 0, 10);
