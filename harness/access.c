@@ -119,7 +119,8 @@ unsigned access_check(
 	*why = "changes over TCP are refused: the daemon was started without --token-file";
 	if (!access->token[0])
 		return 403;
-	*why = "changes over TCP need the header `Authorization: Bearer TOKEN`";
+	*why = "changes over TCP need the header `Authorization: Bearer TOKEN`, which sameboard "
+	       "sends where SAMEBOARD_TOKEN_FILE names the token's file";
 	if (!given || strncasecmp(given, scheme, sizeof(scheme) - 1) != 0)
 		return 401;
 	*why = "this is not the token";
