@@ -43,7 +43,7 @@ warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 ifeq ($(WERROR),1)
 warnings += -Werror
 endif
-lib_packages := libserialport sqlite3 libcjson libzstd libcrypto libcurl libmicrohttpd
+lib_packages := libserialport hidapi-hidraw sqlite3 libcjson zlib liblzma libzstd libcrypto libcurl libmicrohttpd
 lib_cflags := $(shell $(PKG_CONFIG) --cflags $(lib_packages) 2>/dev/null)
 lib_libs := $(shell $(PKG_CONFIG) --libs $(lib_packages) 2>/dev/null)
 check_cflags := $(shell $(PKG_CONFIG) --cflags check 2>/dev/null)

@@ -8,16 +8,28 @@
 const struct link_driver *const drivers_link[] = {
 	&link_serial_driver,
 	&link_pty_driver,
+	&link_tcp_driver,
+	&link_rfc2217_driver,
 	NULL,
 };
 
 const struct power_driver *const drivers_power[] = {
 	&power_lcus_driver,
+	&power_dcthid_driver,
+	&power_uhubctl_driver,
+	&power_tasmota_driver,
+	&power_shelly1_driver,
+	&power_shelly2_driver,
+	&power_pdudaemon_driver,
+	&power_command_driver,
 	NULL,
 };
 
 const struct sdmux_driver *const drivers_sdmux[] = {
 	&sdmux_usbsdmux_driver,
+	&sdmux_sdmuxctrl_driver,
+	&sdmux_sdwire_driver,
+	&sdmux_command_driver,
 	NULL,
 };
 
@@ -40,7 +52,7 @@ static void say_unknown(
 
 const struct link_driver *drivers_find_link(const char *name, char *error, size_t size)
 {
-	char names[128] = "";
+	char names[256] = "";
 
 	for (size_t i = 0; drivers_link[i]; i++) {
 		if (name && !strcmp(drivers_link[i]->name, name))
@@ -53,7 +65,7 @@ const struct link_driver *drivers_find_link(const char *name, char *error, size_
 
 const struct power_driver *drivers_find_power(const char *name, char *error, size_t size)
 {
-	char names[128] = "";
+	char names[256] = "";
 
 	for (size_t i = 0; drivers_power[i]; i++) {
 		if (name && !strcmp(drivers_power[i]->name, name))
@@ -66,7 +78,7 @@ const struct power_driver *drivers_find_power(const char *name, char *error, siz
 
 const struct sdmux_driver *drivers_find_sdmux(const char *name, char *error, size_t size)
 {
-	char names[128] = "";
+	char names[256] = "";
 
 	for (size_t i = 0; drivers_sdmux[i]; i++) {
 		if (name && !strcmp(drivers_sdmux[i]->name, name))

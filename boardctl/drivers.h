@@ -21,15 +21,17 @@ struct link {
 	struct link_config config; /* own copies of the strings */
 	char path[PATH_MAX];
 	char error[FAIL_TEXT_SIZE];
-	struct link_tap tap;
+	struct link_tap tap, monitor;
 	struct link_guard guard;
 	uint32_t baud;
+	unsigned reopen_count;
 	bool is_open;
 };
 
 struct link_driver {
 	const char *name;
 	size_t instance_size;
+	enum link_place place; /* what names the port */
 	int (*resolve)(const struct link_config *config, char *path, size_t size, char *error,
 		size_t error_size);
 	int (*open)(struct link *link); /* link->path and link->baud are set; cleans up itself */
@@ -44,8 +46,10 @@ struct link_driver {
 
 struct power {
 	const struct power_driver *driver;
-	struct power_config config;
-	struct link *port;
+	struct power_config config; /* own copies of the strings, port left out */
+	struct link *port;	    /* of drivers with a baud rate */
+	char place[160];	    /* for texts: where the switch is, "relay at /dev/ttyUSB0" */
+	char password[128];	    /* "" = none; power_fail() keeps it out of texts */
 	char error[FAIL_TEXT_SIZE];
 	bool is_on;	 /* last commanded */
 	uint64_t off_us; /* when it was switched off; 0 = never by this handle */
@@ -54,11 +58,23 @@ struct power {
 struct power_driver {
 	const char *name;
 	size_t instance_size;
-	uint32_t baud;			   /* of the relay's port */
-	int (*prove)(struct power *power); /* that a relay of this kind answers */
+	unsigned needs;			    /* enum power_need: what must be configured */
+	unsigned takes;			    /* what else may be */
+	uint32_t baud;			    /* of a relay's port; 0 = it has none */
+	unsigned channels;		    /* so many at most */
+	unsigned settle_ms;		    /* the state may follow a command so late */
+	const char *command;		    /* program, when the configuration names none */
+	int (*open)(struct power *power);   /* optional */
+	void (*close)(struct power *power); /* optional; also after a failed open */
+	int (*prove)(struct power *power);  /* that a switch of this kind answers; optional */
 	int (*set)(struct power *power, bool on);
-	int (*get)(struct power *power, bool *on); /* optional */
+	int (*get)(struct power *power, bool *on);	  /* optional */
+	int (*watts)(struct power *power, double *watts); /* optional */
 };
+
+/* What was read is kept out of error texts where it has the password in it. */
+int power_fail(struct power *power, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 struct sdmux {
 	const struct sdmux_driver *driver;
@@ -69,7 +85,9 @@ struct sdmux {
 struct sdmux_driver {
 	const char *name;
 	size_t instance_size;
-	const char *command; /* when the configuration names none */
+	const char *command; /* when the configuration names none; NULL: it must */
+	bool needs_device;
+	bool has_no_off; /* one of both always has the card: off is dut */
 	int (*set)(struct sdmux *mux, enum sdmux_position position);
 	int (*get)(struct sdmux *mux, enum sdmux_position *position); /* optional */
 };
@@ -80,8 +98,20 @@ extern const struct power_driver *const drivers_power[];
 extern const struct sdmux_driver *const drivers_sdmux[];
 
 extern const struct link_driver link_pty_driver;
+extern const struct link_driver link_rfc2217_driver;
 extern const struct link_driver link_serial_driver;
+extern const struct link_driver link_tcp_driver;
+extern const struct power_driver power_command_driver;
+extern const struct power_driver power_dcthid_driver;
 extern const struct power_driver power_lcus_driver;
+extern const struct power_driver power_pdudaemon_driver;
+extern const struct power_driver power_shelly1_driver;
+extern const struct power_driver power_shelly2_driver;
+extern const struct power_driver power_tasmota_driver;
+extern const struct power_driver power_uhubctl_driver;
+extern const struct sdmux_driver sdmux_command_driver;
+extern const struct sdmux_driver sdmux_sdmuxctrl_driver;
+extern const struct sdmux_driver sdmux_sdwire_driver;
 extern const struct sdmux_driver sdmux_usbsdmux_driver;
 
 /* The driver of that name, or NULL and the accepted names as an error text

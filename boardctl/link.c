@@ -2,6 +2,7 @@
 #include "boardctl/link.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,11 +24,12 @@ static int copy_string(const char **to, const char *from)
 static int copy_config(struct link_config *to, const struct link_config *from)
 {
 	*to = *from;
-	to->driver = to->path = to->usb = to->usb_serial = to->usb_path = NULL;
+	to->driver = to->path = to->usb = to->usb_serial = to->usb_path = to->address = NULL;
 	if (copy_string(&to->driver, from->driver) || copy_string(&to->path, from->path) ||
 		copy_string(&to->usb, from->usb) ||
 		copy_string(&to->usb_serial, from->usb_serial) ||
-		copy_string(&to->usb_path, from->usb_path))
+		copy_string(&to->usb_path, from->usb_path) ||
+		copy_string(&to->address, from->address))
 		return -ENOMEM;
 	return 0;
 }
@@ -39,6 +41,7 @@ static void free_config(struct link_config *config)
 	free((char *)config->usb);
 	free((char *)config->usb_serial);
 	free((char *)config->usb_path);
+	free((char *)config->address);
 }
 
 static int open_port(struct link *link)
@@ -81,6 +84,14 @@ void link_close(struct link *link)
 	free(link);
 }
 
+enum link_place link_find_place(const char *name)
+{
+	char ignored[FAIL_TEXT_SIZE];
+	const struct link_driver *driver = drivers_find_link(name, ignored, sizeof(ignored));
+
+	return driver ? driver->place : LINK_PLACE_PATH;
+}
+
 const char *link_error(const struct link *link)
 {
 	return link ? link->error : no_memory;
@@ -108,11 +119,20 @@ void link_set_tap(struct link *link, const struct link_tap *tap)
 	link->tap = tap ? *tap : (struct link_tap){.see = NULL};
 }
 
+void link_set_monitor(struct link *link, const struct link_tap *tap)
+{
+	link->monitor = tap ? *tap : (struct link_tap){.see = NULL};
+}
+
 static void show_tap(
 	struct link *link, enum link_direction direction, const void *data, size_t size)
 {
+	uint64_t now_us = monotonic_get_us();
+
 	if (link->tap.see && size)
-		link->tap.see(link->tap.ctx, direction, monotonic_get_us(), data, size);
+		link->tap.see(link->tap.ctx, direction, now_us, data, size);
+	if (link->monitor.see && size)
+		link->monitor.see(link->monitor.ctx, direction, now_us, data, size);
 }
 
 static int check_open(struct link *link)
@@ -125,6 +145,34 @@ static int check_open(struct link *link)
 
 /* How long a read waits before the guard is asked again. */
 #define GUARD_MS 100
+
+/* A port that is gone: wait for it, if that is wanted. 0 or the error it went with. */
+static int come_back(struct link *link)
+{
+	uint64_t deadline_us = monotonic_get_us() + (uint64_t)link->config.reopen_ms * 1000u;
+	char error[FAIL_TEXT_SIZE];
+	int ret = -ENODEV;
+
+	if (!link->config.reopen_ms)
+		return ret;
+	snprintf(error, sizeof(error), "%s", link->error);
+	do {
+		if (link->guard.check && link->guard.check(link->guard.ctx))
+			break;
+		ret = link_reopen(link, GUARD_MS);
+	} while (ret && monotonic_get_us() < deadline_us);
+	if (!ret) {
+		link->reopen_count++;
+		return 0;
+	}
+	return fail_format(link->error, sizeof(link->error), -ENODEV,
+		"%.300s, and did not come back within %u ms", error, link->config.reopen_ms);
+}
+
+unsigned link_count_reopens(const struct link *link)
+{
+	return link ? link->reopen_count : 0;
+}
 
 void link_set_guard(struct link *link, const struct link_guard *guard)
 {
@@ -149,6 +197,8 @@ ssize_t link_read(struct link *link, void *buffer, size_t size, unsigned timeout
 				"reading %s was ended: %s", link->path, strerror(-ret));
 		got = link->driver->read(
 			link, buffer, size, left_ms > GUARD_MS ? GUARD_MS : (unsigned)left_ms);
+		if (got == -ENODEV)
+			got = come_back(link);
 		if (got != 0 || left_ms <= GUARD_MS)
 			break;
 	}
@@ -165,6 +215,9 @@ int link_write(struct link *link, const void *data, size_t size)
 	if (ret || !size)
 		return ret;
 	ret = link->driver->write(link, data, size);
+	/* Not written again: whoever asks and gets no answer asks again by himself. */
+	if (ret == -ENODEV)
+		return come_back(link);
 	if (ret)
 		return ret;
 	ret = link->driver->drain(link);

@@ -31,17 +31,31 @@ struct link;
  * driver "pty": path, any tty by its path.
  * driver "serial": libserialport; the port that fits everything that is given
  * of usb, usb_serial, usb_path and path; exactly one must fit.
+ * driver "tcp": address; bytes as they are, the rate is the server's own.
+ * driver "rfc2217": address; telnet with the com port option, rates included.
  */
 struct link_config {
-	const char *driver;	/* "serial" or "pty" */
+	const char *driver;	/* "serial", "pty", "tcp" or "rfc2217" */
 	const char *path;	/* "/dev/ttyS0", "DIR/uart" */
 	const char *usb;	/* vendor:product in hex, "0403:6001" */
 	const char *usb_serial; /* the adapter's serial number, "A5" */
 	const char *usb_path;	/* where it is plugged: "usb-0:3:1.0", or with the controller
 				 * in front: "pci-0000:00:14.0-usb-0:3:1.0" */
+	const char *address;	/* "HOST:PORT" of a console server */
 	uint32_t baud;		/* bit/s; 0 = 115200 */
+	unsigned reopen_ms;	/* wait so long for a port that has gone away; 0 = not */
 	bool dtr, rts;		/* levels of the modem lines while open; false = quiet */
 };
+
+/* What names the port of a driver. */
+enum link_place {
+	LINK_PLACE_PATH,    /* a path, and nothing else */
+	LINK_PLACE_MATCH,   /* a path or an identity */
+	LINK_PLACE_ADDRESS, /* host and port */
+};
+
+/* Of the driver of that name; LINK_PLACE_PATH for an unknown one. */
+enum link_place link_find_place(const char *driver);
 
 enum link_direction {
 	LINK_DIRECTION_RX, /* from the board */
@@ -94,6 +108,9 @@ void link_set_guard(struct link *link, const struct link_guard *guard);
 /* NULL removes the tap. The struct is copied. */
 void link_set_tap(struct link *link, const struct link_tap *tap);
 
+/* A second tap, for those who only look on. */
+void link_set_monitor(struct link *link, const struct link_tap *tap);
+
 /* Bytes read (1..size), or 0 when timeout_ms passed without any. timeout_ms 0
  * only looks. */
 ssize_t link_read(struct link *link, void *buffer, size_t size, unsigned timeout_ms);
@@ -119,5 +136,12 @@ int link_flush(struct link *link);
 /* After -ENODEV: wait up to timeout_ms for the same identity to come back and
  * open it again, with the rate of before. */
 int link_reopen(struct link *link, unsigned timeout_ms);
+
+/*
+ * How often a read or write found the port gone and opened it again by itself
+ * (reopen_ms): an adapter that a relay's spark threw off the bus. Bytes of that
+ * time are lost.
+ */
+unsigned link_count_reopens(const struct link *link);
 
 #endif

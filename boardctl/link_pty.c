@@ -113,6 +113,7 @@ static int pty_flush(struct link *link)
 const struct link_driver link_pty_driver = {
 	.name = "pty",
 	.instance_size = sizeof(struct link_pty),
+	.place = LINK_PLACE_PATH,
 	.resolve = pty_resolve,
 	.open = pty_open,
 	.close = pty_close,

@@ -227,6 +227,7 @@ static int serial_set_break(struct link *link, bool on)
 const struct link_driver link_serial_driver = {
 	.name = "serial",
 	.instance_size = sizeof(struct link_serial),
+	.place = LINK_PLACE_MATCH,
 	.resolve = serial_resolve,
 	.open = serial_open,
 	.close = serial_close,

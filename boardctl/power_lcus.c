@@ -134,7 +134,9 @@ static int lcus_set(struct power *power, bool on)
 const struct power_driver power_lcus_driver = {
 	.name = "lcus",
 	.instance_size = sizeof(struct power_lcus),
+	.needs = POWER_NEED_PORT,
 	.baud = 9600,
+	.channels = 8,
 	.prove = lcus_prove,
 	.set = lcus_set,
 	.get = lcus_get,

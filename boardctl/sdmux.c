@@ -36,19 +36,34 @@ int sdmux_open(struct sdmux **out, const struct sdmux_config *config)
 	if (!driver)
 		return fail_format(mux->error, sizeof(mux->error), -EINVAL, "%s", error);
 	mux->driver = driver;
-	if (!config->device)
+	if (!config->device && driver->needs_device)
 		return fail_format(mux->error, sizeof(mux->error), -EINVAL,
 			"the %s driver needs the device of the SD mux", driver->name);
 	command = config->command ? config->command : driver->command;
+	if (!command)
+		return fail_format(mux->error, sizeof(mux->error), -EINVAL,
+			"the %s driver needs the command of the SD mux", driver->name);
 	mux->config = (struct sdmux_config){
 		.driver = driver->name,
 		.command = strdup(command),
-		.device = strdup(config->device),
+		.device = config->device ? strdup(config->device) : NULL,
 		.timeout_ms = config->timeout_ms ? config->timeout_ms : DEFAULT_TIMEOUT_MS,
 	};
-	if (!mux->config.command || !mux->config.device)
+	if (!mux->config.command || (config->device && !mux->config.device))
 		return fail_format(mux->error, sizeof(mux->error), -ENOMEM, no_memory);
 	return 0;
+}
+
+bool sdmux_find_needs(const char *name, bool *device, bool *command)
+{
+	char ignored[FAIL_TEXT_SIZE];
+	const struct sdmux_driver *driver = drivers_find_sdmux(name, ignored, sizeof(ignored));
+
+	if (!driver)
+		return false;
+	*device = driver->needs_device;
+	*command = !driver->command;
+	return true;
 }
 
 void sdmux_close(struct sdmux *mux)
@@ -70,14 +85,19 @@ int sdmux_get(struct sdmux *mux, enum sdmux_position *position)
 	*position = SDMUX_POSITION_OFF;
 	if (!mux->driver->get)
 		return fail_format(mux->error, sizeof(mux->error), -ENOTSUP,
-			"the SD mux %s does not tell its position", mux->config.device);
+			"the SD mux%s%s does not tell its position", mux->config.device ? " " : "",
+			mux->config.device ? mux->config.device : "");
 	return mux->driver->get(mux, position);
 }
 
 int sdmux_set(struct sdmux *mux, enum sdmux_position position)
 {
 	enum sdmux_position now;
-	int ret = mux->driver->set(mux, position);
+	int ret;
+
+	if (position == SDMUX_POSITION_OFF && mux->driver->has_no_off)
+		position = SDMUX_POSITION_DUT;
+	ret = mux->driver->set(mux, position);
 
 	if (ret || !mux->driver->get)
 		return ret;
@@ -85,6 +105,7 @@ int sdmux_set(struct sdmux *mux, enum sdmux_position position)
 	if (ret || now == position)
 		return ret;
 	return fail_format(mux->error, sizeof(mux->error), -EPROTO,
-		"SD mux %s was set to %s and says it is at %s", mux->config.device,
+		"SD mux %s was set to %s and says it is at %s",
+		mux->config.device ? mux->config.device : mux->config.command,
 		position_names[position], position_names[now]);
 }

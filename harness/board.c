@@ -65,12 +65,14 @@ static int find_place(const char *path, char place[PATH_MAX])
 static int find_lock_path(const struct lab_board *config, char *path, size_t size)
 {
 	const struct link_config *port = &config->console;
-	char identity[2 * PATH_MAX], where[PATH_MAX], hex[SHA256_HEX_SIZE], name[64];
+	char identity[3 * PATH_MAX], where[PATH_MAX], hex[SHA256_HEX_SIZE], name[64];
 
 	if (!port->path || find_place(port->path, where) != 0)
 		snprintf(where, sizeof(where), "%s", port->path ? port->path : "");
-	snprintf(identity, sizeof(identity), "%s|%s|%s|%s", where, port->usb ? port->usb : "",
-		port->usb_serial ? port->usb_serial : "", port->usb_path ? port->usb_path : "");
+	snprintf(identity, sizeof(identity), "%s|%s|%s|%s%s%.512s", where,
+		port->usb ? port->usb : "", port->usb_serial ? port->usb_serial : "",
+		port->usb_path ? port->usb_path : "", port->address ? "|" : "",
+		port->address ? port->address : "");
 	if (sha256_buffer(identity, strlen(identity), hex) != 0)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "board-%.16s.lock", hex);
@@ -132,6 +134,8 @@ static int refuse_shared_port(struct board *board)
 {
 	char console[PATH_MAX], relay[PATH_MAX], ignored[256];
 
+	if (!board->config->power.port.driver)
+		return 0;
 	if (link_resolve(&board->config->console, console, sizeof(console), ignored,
 		    sizeof(ignored)) != 0 ||
 		link_resolve(&board->config->power.port, relay, sizeof(relay), ignored,

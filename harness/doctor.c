@@ -233,7 +233,8 @@ bool doctor_examine(
 {
 	struct board board;
 	bool console = check_port(doctor, "console-port", &config->console);
-	bool relay = check_port(doctor, "relay-port", &config->power.port);
+	bool relay =
+		!config->power.port.driver || check_port(doctor, "relay-port", &config->power.port);
 
 	if (!console || !relay)
 		return false;

@@ -39,11 +39,41 @@ static bool is_usb_id(const char *usb)
 	return word_is_hex(vendor, 4) && word_is_hex(colon + 1, 4);
 }
 
+/* A key that says nothing to a driver would be obeyed by nobody. */
+static int refuse_key(struct document *document, const struct document_node *node, const char *key,
+	const char *driver)
+{
+	return document_fail(
+		document, node, key, "the %s driver does not take it; expected none", driver);
+}
+
+static int check_port_name(struct document *document, const struct document_node *node,
+	const struct link_config *link, enum link_place place)
+{
+	bool has_match = document_find(node, "match") != NULL;
+
+	if (place != LINK_PLACE_MATCH && has_match)
+		return document_fail(document, node, "match", "a %s %s", link->driver,
+			place == LINK_PLACE_PATH ? "has no USB identity; expected \"path\""
+						 : "port is no USB adapter; expected \"address\"");
+	if (place == LINK_PLACE_ADDRESS ? link->path != NULL : link->address != NULL)
+		return refuse_key(document, node, place == LINK_PLACE_ADDRESS ? "path" : "address",
+			link->driver);
+	if (link->path || link->address || has_match)
+		return 0;
+	return document_fail(document, node, NULL, "the port is not named; expected %s",
+		place == LINK_PLACE_PATH    ? "\"path\""
+		: place == LINK_PLACE_MATCH ? "\"match\" or \"path\""
+					    : "\"address\"");
+}
+
 /* `node` holds the link's keys. */
 static int check_link(
 	struct document *document, const struct document_node *node, struct link_config *link)
 {
 	bool has_match = document_find(node, "match") != NULL;
+	char path[512], error[256];
+	int result;
 
 	if (has_match && !link->usb && !link->usb_serial && !link->usb_path)
 		return document_fail(document, node, "match",
@@ -52,20 +82,19 @@ static int check_link(
 		return document_fail(document, document_find(node, "match"), "usb",
 			"\"%s\" is no USB id; expected VENDOR:PRODUCT in hex, like \"0403:6001\"",
 			link->usb);
-	if (!strcmp(link->driver, "pty") && has_match)
-		return document_fail(
-			document, node, "match", "a pty has no USB identity; expected \"path\"");
-	if (!link->path && !has_match)
-		return document_fail(document, node, NULL,
-			!strcmp(link->driver, "pty")
-				? "the port is not named; expected \"path\""
-				: "the port is not named; expected \"match\" or \"path\"");
+	result = check_port_name(document, node, link, link_find_place(link->driver));
+	if (result)
+		return result;
+	if (link->address && link_resolve(link, path, sizeof(path), error, sizeof(error)) != 0)
+		return document_fail(document, node, "address",
+			"\"%s\" is no address; expected HOST:PORT, like \"ser2net.lab:2001\"",
+			link->address);
 	if (link->path)
 		link->path = document_resolve(document, link->path);
-	return !link->path && !has_match ? -ENOMEM : 0;
+	return !link->path && !link->address && !has_match ? -ENOMEM : 0;
 }
 
-static int check_power(
+static int check_relay_port(
 	struct document *document, const struct document_node *node, struct lab_board *board)
 {
 	const struct document_node *port = document_find(node, "port");
@@ -81,24 +110,111 @@ static int check_power(
 	return check_link(document, port ? port : node, &board->power.port);
 }
 
+/* Keys that depend on the driver: what it needs, what it may have. */
+static int check_power_keys(
+	struct document *document, const struct document_node *node, struct power_config *power)
+{
+	static const struct {
+		unsigned bit;
+		const char *key;
+	} rows[] = {
+		{POWER_NEED_PORT, "port"},
+		{POWER_NEED_PORT, "match"},
+		{POWER_NEED_URL, "url"},
+		{POWER_NEED_DEVICE, "device"},
+		{POWER_NEED_COMMAND, "command"},
+		{POWER_NEED_PASSWORD, "user"},
+		{POWER_NEED_PASSWORD, "password_file"},
+		{POWER_NEED_PASSWORD, "password_env"},
+	};
+	unsigned needs = 0, takes = 0, channels = 1;
+
+	power_find_needs(power->driver, &needs, &takes, &channels);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bool has = document_find(node, rows[i].key) != NULL;
+
+		if (has && !((needs | takes) & rows[i].bit))
+			return refuse_key(document, node, rows[i].key, power->driver);
+		if (!has && needs & rows[i].bit && rows[i].bit != POWER_NEED_PORT)
+			return document_fail(document, node, NULL,
+				"the %s driver needs \"%s\"; expected it here", power->driver,
+				rows[i].key);
+	}
+	if (power->channel > channels)
+		return document_fail(document, node, "channel",
+			"%u is out of range; expected 1 to %u of the %s driver", power->channel,
+			channels, power->driver);
+	if (power->password_file && power->password_env)
+		return document_fail(document, node, "password_env",
+			"the password is named twice; expected \"password_file\" or "
+			"\"password_env\", not both");
+	return 0;
+}
+
+static int check_url(struct document *document, const struct document_node *node, const char *url)
+{
+	const char *host = !strncmp(url, "http://", 7)	  ? url + 7
+			   : !strncmp(url, "https://", 8) ? url + 8
+							  : NULL;
+
+	if (!host || !*host || strpbrk(url, " \t\r\n?#"))
+		return document_fail(document, node, "url",
+			"is no url of a device; expected one like \"http://plug.lab\"");
+	/* Lab files are shown, copied and committed. */
+	if (memchr(host, '@', strcspn(host, "/")))
+		return document_fail(document, node, "url",
+			"has a user or a password in it; expected \"user\" and "
+			"\"password_file\" or \"password_env\"");
+	return 0;
+}
+
+static int check_power(
+	struct document *document, const struct document_node *node, struct lab_board *board)
+{
+	struct power_config *power = &board->power;
+	unsigned needs = 0, takes, channels;
+	int result = check_power_keys(document, node, power);
+
+	if (result)
+		return result;
+	power_find_needs(power->driver, &needs, &takes, &channels);
+	if (needs & POWER_NEED_PORT)
+		return check_relay_port(document, node, board);
+	if (power->url)
+		result = check_url(document, node, power->url);
+	if (!result && power->password_file)
+		power->password_file = document_resolve(document, power->password_file);
+	if (!result && power->command && strchr(power->command, '/'))
+		power->command = document_resolve(document, power->command);
+	return result;
+}
+
 static int check_sdmux(
 	struct document *document, const struct document_node *node, struct lab_board *board)
 {
 	struct sdmux_config *mux = &board->sdmux;
 
+	bool device = false, command = false;
+
 	board->has_sdmux = node != NULL;
 	if (!node)
 		return 0;
+	sdmux_find_needs(mux->driver, &device, &command);
+	if ((device && !mux->device) || (command && !mux->command))
+		return document_fail(document, node, NULL,
+			"the %s driver needs \"%s\"; expected it here", mux->driver,
+			device && !mux->device ? "device" : "command");
 	if (mux->command && strchr(mux->command, '/')) {
 		mux->command = document_resolve(document, mux->command);
 		if (!mux->command)
 			return -ENOMEM;
 	}
-	mux->device = strchr(mux->device, '/')
-			      ? document_resolve(document, mux->device)
-			      : document_format(document, "/dev/usb-sd-mux/%s", mux->device);
+	if (mux->device && strchr(mux->device, '/'))
+		mux->device = document_resolve(document, mux->device);
+	else if (mux->device && !strcmp(mux->driver, "usbsdmux"))
+		mux->device = document_format(document, "/dev/usb-sd-mux/%s", mux->device);
 	board->card.device = document_resolve(document, board->card.device);
-	return mux->device && board->card.device ? 0 : -ENOMEM;
+	return (mux->device || !device) && board->card.device ? 0 : -ENOMEM;
 }
 
 static unsigned hex_digit(char c)
@@ -134,8 +250,26 @@ static bool is_equal(const char *a, const char *b)
 
 static bool is_same_port(const struct link_config *a, const struct link_config *b)
 {
-	return is_equal(a->path, b->path) && is_equal(a->usb, b->usb) &&
-	       is_equal(a->usb_serial, b->usb_serial) && is_equal(a->usb_path, b->usb_path);
+	return is_equal(a->path, b->path) && is_equal(a->address, b->address) &&
+	       is_equal(a->usb, b->usb) && is_equal(a->usb_serial, b->usb_serial) &&
+	       is_equal(a->usb_path, b->usb_path);
+}
+
+/* What needs a port is told apart by that, others by where and which they are. */
+static bool is_same_switch(const struct power_config *a, const struct power_config *b)
+{
+	return a->channel == b->channel && is_equal(a->driver, b->driver) &&
+	       is_equal(a->url, b->url) && is_equal(a->device, b->device) &&
+	       is_equal(a->command, b->command) && is_same_port(&a->port, &b->port);
+}
+
+static int check_rates(
+	struct document *document, const struct document_node *node, const struct lab_board *board)
+{
+	if (strcmp(board->console.driver, "tcp") != 0 || !board->max_baud)
+		return 0;
+	return document_fail(document, node, "max_baud",
+		"a tcp port has the one rate of its server; expected the driver \"rfc2217\" with it");
 }
 
 static int check_board(struct document *document, struct lab_file_board *written)
@@ -153,12 +287,15 @@ static int check_board(struct document *document, struct lab_file_board *written
 		board->latency_ms = 1;
 	result = check_link(document, document_find(node, "console"), &board->console);
 	if (!result)
+		result = check_rates(document, document_find(node, "console"), board);
+	if (!result)
 		result = check_power(document, document_find(node, "power"), board);
 	if (!result)
 		result = check_sdmux(document, document_find(node, "sdmux"), board);
 	if (!result)
 		result = check_loader(document, document_find(node, "loader"), written);
-	if (!result && is_same_port(&board->console, &board->power.port))
+	if (!result && board->power.port.driver &&
+		is_same_port(&board->console, &board->power.port))
 		return document_fail(document, node, "power",
 			"the relay has the console's port; expected another one");
 	return result;
@@ -172,13 +309,13 @@ static int check_pair(
 		return document_fail(document, board->node, "console",
 			"the same port as of board %s in line %u; expected another one",
 			other->name, document_line(other->node));
-	if (is_same_port(&board->power.port, &other->power.port) &&
-		board->power.channel == other->power.channel)
+	if (is_same_switch(&board->power, &other->power))
 		return document_fail(document, board->node, "power",
 			"the same relay channel as of board %s in line %u; expected another one",
 			other->name, document_line(other->node));
 	if (board->has_sdmux && other->has_sdmux &&
-		is_equal(board->sdmux.device, other->sdmux.device))
+		is_equal(board->sdmux.device, other->sdmux.device) &&
+		is_equal(board->sdmux.command, other->sdmux.command))
 		return document_fail(document, board->node, "sdmux",
 			"the same mux as of board %s in line %u; expected another one", other->name,
 			document_line(other->node));

@@ -3,9 +3,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *const link_words[] = {"serial", "pty", NULL};
-static const char *const power_words[] = {"lcus", NULL};
-static const char *const sdmux_words[] = {"usbsdmux", NULL};
+static const char *const link_words[] = {"serial", "pty", "tcp", "rfc2217", NULL};
+static const char *const power_words[] = {
+	"lcus", "dcthid", "uhubctl", "tasmota", "shelly1", "shelly2", "pdudaemon", "command", NULL};
+static const char *const sdmux_words[] = {"usbsdmux", "sd-mux-ctrl", "sdwire", "command", NULL};
 static const char *const rest_words[] = {"off", "on", NULL};
 static const char *const time_words[] = {"real", "icount", NULL};
 
@@ -44,6 +45,10 @@ static const struct document_shape match_shape = {
 			.kind = DOCUMENT_STRING,                                                   \
 			.expected = "the path of a serial port",                                   \
 			DOCUMENT_AT(type, member.path)},                                           \
+		{.name = "address",                                                                \
+			.kind = DOCUMENT_STRING,                                                   \
+			.expected = "HOST:PORT",                                                   \
+			DOCUMENT_AT(type, member.address)},                                        \
 		{.name = "match",                                                                  \
 			.kind = DOCUMENT_OBJECT,                                                   \
 			.shape = &match_shape,                                                     \
@@ -61,6 +66,12 @@ static const struct document_key console_keys[] = {
 		.max = 1000,
 		.unit = "ms",
 		DOCUMENT_AT(struct lab_board, latency_ms)},
+	{.name = "reopen_ms",
+		.kind = DOCUMENT_INTEGER,
+		.min = 0,
+		.max = 60000,
+		.unit = "ms",
+		DOCUMENT_AT(struct lab_board, console.reopen_ms)},
 	{.name = "max_baud",
 		.kind = DOCUMENT_INTEGER,
 		.min = 115200,
@@ -100,7 +111,7 @@ static const struct document_key power_keys[] = {
 	{.name = "channel",
 		.kind = DOCUMENT_INTEGER,
 		.min = 1,
-		.max = 8,
+		.max = 65535,
 		DOCUMENT_AT(struct power_config, channel)},
 	{.name = "port",
 		.kind = DOCUMENT_OBJECT,
@@ -110,6 +121,30 @@ static const struct document_key power_keys[] = {
 		.kind = DOCUMENT_OBJECT,
 		.shape = &match_shape,
 		DOCUMENT_AT(struct power_config, port)},
+	{.name = "url",
+		.kind = DOCUMENT_STRING,
+		.expected = "an url, like \"http://plug.lab\"",
+		DOCUMENT_AT(struct power_config, url)},
+	{.name = "device",
+		.kind = DOCUMENT_STRING,
+		.expected = "a hub's location, a relay's id or a PDU's name",
+		DOCUMENT_AT(struct power_config, device)},
+	{.name = "command",
+		.kind = DOCUMENT_STRING,
+		.expected = "a program",
+		DOCUMENT_AT(struct power_config, command)},
+	{.name = "user",
+		.kind = DOCUMENT_STRING,
+		.expected = "a user's name",
+		DOCUMENT_AT(struct power_config, user)},
+	{.name = "password_file",
+		.kind = DOCUMENT_STRING,
+		.expected = "a file with the password",
+		DOCUMENT_AT(struct power_config, password_file)},
+	{.name = "password_env",
+		.kind = DOCUMENT_STRING,
+		.expected = "the name of a variable of the environment",
+		DOCUMENT_AT(struct power_config, password_env)},
 	{.name = "off_ms",
 		.kind = DOCUMENT_INTEGER,
 		.min = 100,
@@ -145,7 +180,6 @@ static const struct document_key sdmux_keys[] = {
 		DOCUMENT_AT(struct lab_board, sdmux.command)},
 	{.name = "device",
 		.kind = DOCUMENT_STRING,
-		.required = true,
 		.expected = "the mux, like \"id-0001\" or a path",
 		DOCUMENT_AT(struct lab_board, sdmux.device)},
 	{.name = "card",
@@ -256,9 +290,9 @@ static const struct document_key board_keys[] = {
 /* A space stops U-Boot; 16 ms is an FTDI adapter as it comes. */
 static const struct lab_file_board board_defaults = {
 	.board = {
-		.console = {.baud = 115200},
+		.console = {.baud = 115200, .reopen_ms = 5000},
 		.latency_ms = 16,
-		.power = {.channel = 1, .off_ms = 2000, .port = {.baud = 9600}},
+		.power = {.channel = 1, .off_ms = 2000},
 		.loader = {.prompt = "=> ", .interrupt = " ", .interrupt_size = 1},
 		.rest = LAB_REST_OFF,
 	}};

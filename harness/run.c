@@ -259,8 +259,12 @@ static void judge(struct run *run)
 /* How the line behaved: what was damaged and asked for again. */
 static void note_line(struct run *run)
 {
+	unsigned reopened = link_count_reopens(run->request->board->console);
 	struct peer_statistics s;
 
+	if (reopened)
+		run_event(run, "warning", "console: the port went away and came back %u times",
+			reopened);
 	peer_get_statistics(&run->peer, &s);
 	run_event(run, "line",
 		"%u frames, %u damaged, %u requests, %u retries, %llu bytes received, %llu sent",

@@ -54,7 +54,7 @@ START_TEST(boards_are_read_into_the_configuration_of_their_drivers)
 	ck_assert_str_eq(board->power.port.driver, "serial");
 	ck_assert_str_eq(board->power.port.usb_path, "usb-0:3:1.0");
 	ck_assert_ptr_null(board->power.port.usb);
-	ck_assert_uint_eq(board->power.port.baud, 9600);
+	ck_assert_uint_eq(board->power.port.baud, 0);
 	ck_assert_uint_eq(board->power.off_ms, 2500);
 	ck_assert(board->power.silent);
 	ck_assert(board->has_sdmux);
@@ -125,7 +125,8 @@ static const struct {
 	{"{}", NULL, "",
 		"f:2: boards.b.console: key \"driver\" is missing; expected it in a console"},
 	{"{\"driver\": \"tty\"}", NULL, "",
-		"f:2: boards.b.console.driver: \"tty\" is unknown; expected \"serial\" or \"pty\""},
+		"f:2: boards.b.console.driver: \"tty\" is unknown; expected \"serial\", "
+		"\"pty\", \"tcp\" or \"rfc2217\""},
 	{"{\"driver\": \"pty\"}", NULL, "",
 		"f:2: boards.b.console: the port is not named; expected \"path\""},
 	{"{\"driver\": \"serial\"}", NULL, "",
@@ -150,7 +151,9 @@ static const struct {
 		"f:3: boards.b.power: the relay's port is not named; expected \"port\" or "
 		"\"match\""},
 	{NULL, "{\"driver\": \"relay\"}", "",
-		"f:3: boards.b.power.driver: \"relay\" is unknown; expected \"lcus\""},
+		"f:3: boards.b.power.driver: \"relay\" is unknown; expected \"lcus\", \"dcthid\", "
+		"\"uhubctl\", \"tasmota\", \"shelly1\", \"shelly2\", \"pdudaemon\" or "
+		"\"command\""},
 	{NULL,
 		"{\"driver\": \"lcus\", \"match\": {\"serial\": \"1\"}, \"port\": {\"driver\": "
 		"\"pty\", \"path\": \"r\"}}",
@@ -158,7 +161,48 @@ static const struct {
 		"f:3: boards.b.power.match: the relay's port is named twice; expected \"port\" or "
 		"\"match\", not both"},
 	{NULL, "{\"driver\": \"lcus\", \"channel\": 9}", "",
-		"f:3: boards.b.power.channel: 9 is out of range; expected an integer from 1 to 8"},
+		"f:3: boards.b.power.channel: 9 is out of range; expected 1 to 8 of the lcus "
+		"driver"},
+	{"{\"driver\": \"tcp\"}", NULL, "",
+		"f:2: boards.b.console: the port is not named; expected \"address\""},
+	{"{\"driver\": \"rfc2217\", \"path\": \"u\"}", NULL, "",
+		"f:2: boards.b.console.path: the rfc2217 driver does not take it; expected none"},
+	{"{\"driver\": \"pty\", \"address\": \"a:1\"}", NULL, "",
+		"f:2: boards.b.console.address: the pty driver does not take it; expected none"},
+	{"{\"driver\": \"tcp\", \"address\": \"here\"}", NULL, "",
+		"f:2: boards.b.console.address: \"here\" is no address; expected HOST:PORT, like "
+		"\"ser2net.lab:2001\""},
+	{"{\"driver\": \"tcp\", \"address\": \"a:1\",\n\"match\": {\"serial\": \"1\"}}", NULL, "",
+		"f:3: boards.b.console.match: a tcp port is no USB adapter; expected \"address\""},
+	{"{\"driver\": \"tcp\", \"address\": \"a:1\", \"max_baud\": 1500000}", NULL, "",
+		"f:2: boards.b.console.max_baud: a tcp port has the one rate of its server; expected "
+		"the driver \"rfc2217\" with it"},
+	{NULL, "{\"driver\": \"tasmota\"}", "",
+		"f:3: boards.b.power: the tasmota driver needs \"url\"; expected it here"},
+	{NULL, "{\"driver\": \"tasmota\", \"url\": \"plug.lab\"}", "",
+		"f:3: boards.b.power.url: is no url of a device; expected one like "
+		"\"http://plug.lab\""},
+	{NULL, "{\"driver\": \"shelly2\", \"url\": \"http://a:s3cret@plug.lab\"}", "",
+		"f:3: boards.b.power.url: has a user or a password in it; expected \"user\" and "
+		"\"password_file\" or \"password_env\""},
+	{NULL,
+		"{\"driver\": \"tasmota\", \"url\": \"http://p\",\n\"port\": {\"driver\": "
+		"\"pty\", \"path\": \"r\"}}",
+		"", "f:4: boards.b.power.port: the tasmota driver does not take it; expected none"},
+	{NULL, "{\"driver\": \"lcus\", \"url\": \"http://p\"}", "",
+		"f:3: boards.b.power.url: the lcus driver does not take it; expected none"},
+	{NULL, "{\"driver\": \"pdudaemon\", \"url\": \"http://p:16421\"}", "",
+		"f:3: boards.b.power: the pdudaemon driver needs \"device\"; expected it here"},
+	{NULL,
+		"{\"driver\": \"shelly1\", \"url\": \"http://p\", \"password_env\": \"A\", "
+		"\"password_file\": \"f\"}",
+		"",
+		"f:3: boards.b.power.password_env: the password is named twice; expected "
+		"\"password_file\" or \"password_env\", not both"},
+	{NULL, NULL, ", \"sdmux\": {\"driver\": \"sdwire\", \"card\": \"c\"}",
+		"f:4: boards.b.sdmux: the sdwire driver needs \"device\"; expected it here"},
+	{NULL, NULL, ", \"sdmux\": {\"driver\": \"command\", \"card\": \"c\"}",
+		"f:4: boards.b.sdmux: the command driver needs \"command\"; expected it here"},
 	{NULL, "{\"driver\": \"lcus\", \"off_ms\": 5}", "",
 		"f:3: boards.b.power.off_ms: 5 is out of range; expected an integer from 100 to "
 		"600000 ms"},

@@ -334,7 +334,7 @@ END_TEST
 
 START_TEST(a_wrong_configuration_is_refused)
 {
-	struct power_config config = {.driver = "tasmota"};
+	struct power_config config = {.driver = "tasmoto"};
 	struct power *power;
 
 	ck_assert_int_eq(power_open(&power, &config), -EINVAL);

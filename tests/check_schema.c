@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boardctl/drivers.h"
 #include "harness/bootrules.h"
 #include "harness/lab.h"
 #include "harness/manifest.h"
 #include "harness/suite.h"
+#include "tests/doc_words.h"
 
 static const cJSON *root;
 
@@ -199,6 +201,37 @@ START_TEST(schemas_and_readers_have_the_same_keys)
 }
 END_TEST
 
+/* The words of a driver key against the table that drivers are found in. */
+static const cJSON *find_words(const cJSON *schema, const char *object, const char *key)
+{
+	const cJSON *board = get(get(schema, "$defs"), "board");
+
+	return get(get(get(get(get(board, "properties"), object), "properties"), key), "enum");
+}
+
+#define CHECK_DRIVERS(words, drivers)                                                              \
+	do {                                                                                       \
+		int count = 0;                                                                     \
+                                                                                                   \
+		for (; (drivers)[count]; count++)                                                  \
+			ck_assert_str_eq((drivers)[count]->name,                                   \
+				cJSON_GetStringValue(cJSON_GetArrayItem(words, count)));           \
+		ck_assert_int_eq(cJSON_GetArraySize(words), count);                                \
+	} while (0)
+
+START_TEST(a_lab_file_may_name_every_driver)
+{
+	char *text = doc_read_file("harness/schema/lab.json");
+	cJSON *schema = cJSON_Parse(text);
+
+	CHECK_DRIVERS(find_words(schema, "console", "driver"), drivers_link);
+	CHECK_DRIVERS(find_words(schema, "power", "driver"), drivers_power);
+	CHECK_DRIVERS(find_words(schema, "sdmux", "driver"), drivers_sdmux);
+	cJSON_Delete(schema);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("schema");
@@ -209,6 +242,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(
 		tcase, schemas_and_readers_have_the_same_keys, 0, sizeof(files) / sizeof(files[0]));
+	tcase_add_test(tcase, a_lab_file_may_name_every_driver);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

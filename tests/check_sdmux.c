@@ -237,7 +237,7 @@ END_TEST
 
 START_TEST(a_wrong_configuration_is_refused)
 {
-	struct sdmux_config config = {.driver = "sdwire", .device = "x"};
+	struct sdmux_config config = {.driver = "sdwires", .device = "x"};
 	struct sdmux *mux;
 
 	ck_assert_int_eq(sdmux_open(&mux, &config), -EINVAL);
