@@ -39,23 +39,34 @@ static char *read_text(const char *path)
 
 /* ------------------------------------------------------------------ vboard */
 
-static void write_lab(struct lab_rig *rig, const char *driver, const char *console)
+void lab_rig_use_wires(struct lab_rig *rig, const char *console, const char *power)
 {
-	char text[PATH_MAX + 1024], sdmux[PATH_MAX];
+	char text[PATH_MAX + 2048], sdmux[PATH_MAX];
 
 	rig_find_program("vboard-sdmux", sdmux, sizeof(sdmux));
 	snprintf(text, sizeof(text),
 		"{ \"boards\": { \"vpanel\": {\n"
 		"  \"model\": \"virtual-86-panel\", \"time\": \"%s\",\n"
-		"  \"console\": { \"driver\": \"%s\", \"path\": \"board/uart\"%s },\n"
-		"  \"power\": { \"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n"
-		"    \"answer_ms\": 5000,\n"
-		"    \"port\": { \"driver\": \"%s\", \"path\": \"board/relay\" } },\n"
+		"  \"console\": { %s },\n"
+		"  \"power\": { %s },\n"
 		"  \"sdmux\": { \"driver\": \"usbsdmux\", \"command\": \"%s\",\n"
 		"    \"device\": \"./board\", \"card\": \"board/card\" } } } }\n",
-		rig->time ? rig->time : "real", driver, console, driver, sdmux);
+		rig->time ? rig->time : "real", console, power, sdmux);
 	snprintf(rig->lab, sizeof(rig->lab), "%s",
 		scratch_write(&rig->scratch, "lab.json", text, strlen(text)));
+}
+
+static void write_lab(struct lab_rig *rig, const char *driver, const char *more)
+{
+	char console[256], power[256];
+
+	snprintf(console, sizeof(console), "\"driver\": \"%s\", \"path\": \"board/uart\"%s", driver,
+		more);
+	snprintf(power, sizeof(power),
+		"\"driver\": \"lcus\", \"channel\": 1, \"off_ms\": 200,\n    \"answer_ms\": 5000,\n"
+		"    \"port\": { \"driver\": \"%s\", \"path\": \"board/relay\" }",
+		driver);
+	lab_rig_use_wires(rig, console, power);
 }
 
 static void prepare(struct lab_rig *rig, const char *console)

@@ -35,6 +35,9 @@ void lab_rig_start_icount(struct lab_rig *rig, unsigned card_mib);
  * libserialport, which a preloaded library brings to take a pty.
  */
 void lab_rig_use_serial(struct lab_rig *rig);
+/* From now on these are the texts of "console" and "power" in the lab file. */
+void lab_rig_use_wires(struct lab_rig *rig, const char *console, const char *power);
+
 /* The same with the D1's UART clock, and a lab file that lets pulls raise the line. */
 void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib);
 
