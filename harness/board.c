@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "harness/console_share.h"
 #include "harness/paths.h"
 
 /* A board must not stay powered because a relay, or this machine, was busy for a moment. */
@@ -62,7 +63,8 @@ static int find_place(const char *path, char place[PATH_MAX])
  * One lock a console port, not a board's name: two lab files may name one
  * board differently.  The port by its identity: numbers of ports change.
  */
-static int find_lock_path(const struct lab_board *config, char *path, size_t size)
+static int find_state_path(
+	const struct lab_board *config, const char *suffix, char *path, size_t size)
 {
 	const struct link_config *port = &config->console;
 	char identity[3 * PATH_MAX], where[PATH_MAX], hex[SHA256_HEX_SIZE], name[64];
@@ -75,8 +77,13 @@ static int find_lock_path(const struct lab_board *config, char *path, size_t siz
 		port->address ? port->address : "");
 	if (sha256_buffer(identity, strlen(identity), hex) != 0)
 		return -ENOMEM;
-	snprintf(name, sizeof(name), "board-%.16s.lock", hex);
+	snprintf(name, sizeof(name), "board-%.16s.%s", hex, suffix);
 	return paths_state_file(name, path, size);
+}
+
+int board_find_share(const struct lab_board *config, char *path, size_t size)
+{
+	return find_state_path(config, "console", path, size);
 }
 
 static void read_holder(int fd, char *text, size_t size)
@@ -93,7 +100,7 @@ void board_get_holder(const struct lab_board *config, char *text, size_t size)
 	int fd;
 
 	text[0] = '\0';
-	if (find_lock_path(config, path, sizeof(path)) != 0)
+	if (find_state_path(config, "lock", path, sizeof(path)) != 0)
 		return;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -106,7 +113,7 @@ void board_get_holder(const struct lab_board *config, char *text, size_t size)
 static int take_lock(struct board *board, const char *what)
 {
 	char holder[128], path[PATH_MAX];
-	int rc = find_lock_path(board->config, path, sizeof(path));
+	int rc = find_state_path(board->config, "lock", path, sizeof(path));
 
 	if (rc != 0)
 		return board_fail(board, rc, "the path of its lock is too long");
@@ -117,6 +124,7 @@ static int take_lock(struct board *board, const char *what)
 			board, -errno, "cannot open the lock %s: %s", path, strerror(errno));
 	if (flock(board->lock, LOCK_EX | LOCK_NB) != 0) {
 		read_holder(board->lock, holder, sizeof(holder));
+		board->lock_is_busy = true;
 		return board_fail(
 			board, -EBUSY, "in use by %s", holder[0] ? holder : "another process");
 	}
@@ -212,6 +220,7 @@ int board_close(struct board *board)
 	if (board->power && board->is_touched)
 		rc = board_rest(board);
 	link_close(board->console);
+	console_share_close(board->share);
 	sdmux_close(board->mux);
 	power_close(board->power);
 	if (board->lock >= 0) {
@@ -221,6 +230,7 @@ int board_close(struct board *board)
 		close(board->lock);
 	}
 	board->console = NULL;
+	board->share = NULL;
 	board->mux = NULL;
 	board->power = NULL;
 	board->lock = -1;
@@ -241,6 +251,19 @@ int board_set_power(struct board *board, bool on)
 	return 0;
 }
 
+/* A job does not need viewers: without a place for the socket there are none. */
+static void share_console(struct board *board)
+{
+	char path[PATH_MAX];
+	struct link_tap tap;
+
+	if (!board->share && (board_find_share(board->config, path, sizeof(path)) != 0 ||
+				     console_share_open(&board->share, path) != 0))
+		return;
+	tap = console_share_tap(board->share);
+	link_set_monitor(board->console, &tap);
+}
+
 int board_open_console(struct board *board)
 {
 	int rc;
@@ -250,6 +273,7 @@ int board_open_console(struct board *board)
 	rc = link_open(&board->console, &board->config->console);
 	if (rc != 0)
 		return board_fail(board, rc, "console: %s", link_error(board->console));
+	share_console(board);
 	return 0;
 }
 

@@ -20,7 +20,9 @@ struct board {
 	struct link *console;		/* NULL until board_open_console() */
 	struct power *power;
 	struct sdmux *mux; /* NULL: the card is changed by hand */
+	struct console_share *share; /* the console for viewers; NULL without one */
 	int lock;
+	bool lock_is_busy; /* another process has the board */
 	bool is_powered; /* as commanded last */
 	bool is_touched; /* anything was switched: close drives to rest */
 	char error[768];
@@ -44,10 +46,13 @@ const char *board_error(const struct board *board);
 /* Who holds a board's lock, as text: "pid 12 (run demo)"; "" if nobody. */
 void board_get_holder(const struct lab_board *config, char *text, size_t size);
 
+/* Where the holder of the board lets others see its console. 0 or a negative errno. */
+int board_find_share(const struct lab_board *config, char *path, size_t size);
+
 /* Switch and read back. */
 int board_set_power(struct board *board, bool on);
 
-/* Open the console; refuses the relay's own port. */
+/* Open the console, and let viewers see it from now on. */
 int board_open_console(struct board *board);
 
 /*

@@ -35,6 +35,8 @@ const struct cli_command cli_commands[] = {
 		command_power},
 	{"sd", "BOARD host|dut|off|status|write [IMAGE]",
 		"move a board's card, or write an image to it", "ljqh", 2, 3, command_sd},
+	{"console", "BOARD", "talk to a board, or watch it while a job runs", "lWqh", 1, 1,
+		command_console},
 	{"doctor", "BOARD", "prove each wire of a board, and say what to do", "lijqh", 1, 1,
 		command_doctor},
 	{"wire", "decode [FILE]", "explain a captured line: frames, text, damage, times", "dRjh", 1,
@@ -83,6 +85,7 @@ static const struct option_row {
 	{'C', "client", "NAME", "queue under this name (default $SAMEBOARD_CLIENT)"},
 	{'F', "report", "FD", "a socket of the daemon for progress and console"},
 	{'E', "release", NULL, "end the board's quarantine"},
+	{'W', "raw", NULL, "print frames too, as they are on the line"},
 	{'j', "json", NULL, "print JSON"},
 	{'q', "quiet", NULL, "no progress on stderr"},
 	{'h', "help", NULL, "print this help"},
@@ -233,6 +236,9 @@ static int take_option(struct cli *cli, int letter, const char *value)
 		return 0;
 	case 'j':
 		cli->json = true;
+		return 0;
+	case 'W':
+		cli->raw = true;
 		return 0;
 	case 'c':
 		cli->console = true;

@@ -38,7 +38,7 @@ struct cli {
 	const char *socket;	   /* of the daemon; NULL: where client_open() looks */
 	const char *client;	   /* name to queue under, NULL: the user's */
 	int report_fd;		   /* a worker's line to its daemon, 0: none */
-	bool json, quiet, console, release;
+	bool json, quiet, console, release, raw;
 	bool db_is_given, images_is_given; /* by option or environment */
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;
@@ -72,6 +72,7 @@ int command_gates(struct cli *cli);
 int command_boards(struct cli *cli);
 int command_power(struct cli *cli);
 int command_sd(struct cli *cli);
+int command_console(struct cli *cli);
 int command_doctor(struct cli *cli);
 int command_wire(struct cli *cli);
 int command_log(struct cli *cli);
