@@ -44,7 +44,7 @@ const char *board_error(const struct board *board);
 /* Who holds a board's lock, as text: "pid 12 (run demo)"; "" if nobody. */
 void board_get_holder(const struct lab_board *config, char *text, size_t size);
 
-/* Switch and read back. */
+/* Switch and read back.  The local board has no switch: nothing to do. */
 int board_set_power(struct board *board, bool on);
 
 /* Open the console; refuses the relay's own port. */
