@@ -205,6 +205,12 @@ images:
 	$(Q)$(MAKE) --no-print-directory SAN= agents
 	$(Q)ci/images/build $(abspath build)
 
+## images-rt: the same with PREEMPT_RT and its twin; kernels are built once (quarter of an hour)
+.PHONY: images-rt
+images-rt:
+	$(Q)$(MAKE) --no-print-directory SAN= agents
+	$(Q)ci/images/build $(abspath build) rt
+
 # ---------------------------------------------------------------- tests
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,$(posix_src)) $(libsameboard)
@@ -301,13 +307,14 @@ campaign-vboard: $(programs) $(BUILD)/tests/campaign-vboard
 campaign-many: $(programs) $(BUILD)/tests/campaign-many
 	$(Q)$(BUILD)/tests/campaign-many
 
-# Lets libserialport open vboard's pseudo-terminals: loaded into the program under test.
-pty_serial := $(BUILD)/tests/pty_serial.so
-$(pty_serial): tests/preload/pty_serial.c $(BUILD)/flags
+# Loaded into programs under test: one lets libserialport open vboard's
+# pseudo-terminals, one deceives the Linux agent.
+preloads := $(patsubst tests/preload/%.c,$(BUILD)/tests/%.so,$(wildcard tests/preload/*.c))
+$(preloads): $(BUILD)/tests/%.so: tests/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(CC) -std=c11 $(warnings) -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) -fPIC -shared $< -o $@
-$(BUILD)/tests/check_run: | $(pty_serial)
+$(BUILD)/tests/check_run $(BUILD)/tests/check_agent_traps: | $(preloads)
 
 ## setup: install what is missing (Debian 12)
 setup:

@@ -10,6 +10,7 @@ const struct link_driver *const drivers_link[] = {
 	&link_pty_driver,
 	&link_tcp_driver,
 	&link_rfc2217_driver,
+	&link_child_driver,
 	NULL,
 };
 

@@ -99,6 +99,7 @@ extern const struct sdmux_driver *const drivers_sdmux[];
 
 extern const struct link_driver link_pty_driver;
 extern const struct link_driver link_rfc2217_driver;
+extern const struct link_driver link_child_driver;
 extern const struct link_driver link_serial_driver;
 extern const struct link_driver link_tcp_driver;
 extern const struct power_driver power_command_driver;

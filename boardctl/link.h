@@ -29,13 +29,15 @@ struct link;
  * Where the port is. Strings are copied by link_open().
  *
  * driver "pty": path, any tty by its path.
+ * driver "child": path, a program of this machine: started without arguments by
+ * the open behind a pseudo-terminal, hung up on by the close.
  * driver "serial": libserialport; the port that fits everything that is given
  * of usb, usb_serial, usb_path and path; exactly one must fit.
  * driver "tcp": address; bytes as they are, the rate is the server's own.
  * driver "rfc2217": address; telnet with the com port option, rates included.
  */
 struct link_config {
-	const char *driver;	/* "serial", "pty", "tcp" or "rfc2217" */
+	const char *driver;	/* "serial", "pty", "child", "tcp" or "rfc2217" */
 	const char *path;	/* "/dev/ttyS0", "DIR/uart" */
 	const char *usb;	/* vendor:product in hex, "0403:6001" */
 	const char *usb_serial; /* the adapter's serial number, "A5" */

@@ -69,7 +69,9 @@ static int find_state_path(
 	const struct link_config *port = &config->console;
 	char identity[3 * PATH_MAX], where[PATH_MAX], hex[SHA256_HEX_SIZE], name[64];
 
-	if (!port->path || find_place(port->path, where) != 0)
+	if (config->is_local)
+		snprintf(where, sizeof(where), "%s", config->name);
+	else if (!port->path || find_place(port->path, where) != 0)
 		snprintf(where, sizeof(where), "%s", port->path ? port->path : "");
 	snprintf(identity, sizeof(identity), "%s|%s|%s|%s%s%.512s", where,
 		port->usb ? port->usb : "", port->usb_serial ? port->usb_serial : "",
@@ -178,7 +180,7 @@ int board_open(struct board *board, const struct lab_board *config, const char *
 
 	*board = (struct board){.config = config, .lock = -1};
 	rc = take_lock(board, what);
-	if (rc != 0)
+	if (rc != 0 || config->is_local)
 		return rc;
 	rc = refuse_shared_port(board);
 	if (rc != 0)
@@ -200,6 +202,8 @@ int board_rest(struct board *board)
 	char why[512];
 	int rc = -ETIMEDOUT;
 
+	if (board->config->is_local)
+		return 0;
 	/* A relay that did not answer may have switched or not: again. */
 	for (int tries = 0; rc != 0 && rc != -ENODEV && tries < REST_TRIES; tries++)
 		rc = power_set(board->power, on);
@@ -243,6 +247,8 @@ int board_set_power(struct board *board, bool on)
 {
 	int rc;
 
+	if (board->config->is_local)
+		return 0;
 	board->is_touched = true;
 	rc = power_set(board->power, on);
 	if (rc != 0)

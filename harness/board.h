@@ -49,7 +49,7 @@ void board_get_holder(const struct lab_board *config, char *text, size_t size);
 /* Where the holder of the board lets others see its console. 0 or a negative errno. */
 int board_find_share(const struct lab_board *config, char *path, size_t size);
 
-/* Switch and read back. */
+/* Switch and read back.  The local board has no switch: nothing to do. */
 int board_set_power(struct board *board, bool on);
 
 /* Open the console, and let viewers see it from now on. */

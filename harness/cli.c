@@ -63,7 +63,8 @@ static const struct option_row {
 } option_rows[] = {
 	{'l', "lab", "FILE",
 		"lab file (default $SAMEBOARD_LAB, ./lab.json, ~/.config/sameboard/lab.json)"},
-	{'b', "board", "NAME", "board of the lab file (default: the only one)"},
+	{'b', "board", "NAME",
+		"board of the lab file (default: the only one); of run, local is this machine"},
 	{'d', "db", "FILE",
 		"database (default $SAMEBOARD_DB, ~/.local/state/sameboard/sameboard.db)"},
 	{'i', "images", "DIR",

@@ -9,6 +9,7 @@
 #include "harness/cmd_compare.h"
 #include "harness/cmd_queue.h"
 #include "harness/job.h"
+#include "harness/local.h"
 #include "harness/log.h"
 #include "harness/paths.h"
 
@@ -115,6 +116,7 @@ static int execute(struct cli *cli, struct job_request *request, const struct ba
 static int run_here(struct cli *cli)
 {
 	struct lab *lab = NULL;
+	struct local local;
 	struct suite *suite = NULL;
 	struct store *store = NULL;
 	struct job_request request = {.boots = cli->repeat,
@@ -130,7 +132,10 @@ static int run_here(struct cli *cli)
 		log_error("%s", suite_error(suite));
 		goto out;
 	}
-	if (lab_open(&lab, cli->lab) != 0 || !(request.board = lab_find_board(lab, cli->board))) {
+	if (local_is_named(cli->board)) {
+		request.board = local_get_board(&local);
+	} else if (lab_open(&lab, cli->lab) != 0 ||
+		   !(request.board = lab_find_board(lab, cli->board))) {
 		log_error("%s", lab_error(lab));
 		goto out;
 	}
@@ -157,8 +162,11 @@ out:
 
 int command_run(struct cli *cli)
 {
-	bool is_done;
-	int exit_code = cmd_queue_run(cli, &is_done);
+	bool is_done = false;
+	int exit_code = CLI_PASS;
 
+	/* A daemon has boards; this machine is anybody's. */
+	if (!local_is_named(cli->board))
+		exit_code = cmd_queue_run(cli, &is_done);
 	return is_done ? exit_code : run_here(cli);
 }

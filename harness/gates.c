@@ -42,6 +42,14 @@ static const struct gate_description descriptions[GATES] = {
 		"the machine was in the same state before and after the measurements",
 		"fixed work takes the same time within 1 %",
 		"frequency changes and throttling; meaningless where the processor is emulated"},
+	[GATE_SETTINGS] = {"settings", false,
+		"the system holds no measured thread back by a rule of its own",
+		"real-time priorities permitted, throttling and fair server off, as read back",
+		"50 ms a second for others stop every real-time thread, twice as long as any load"},
+	[GATE_REQUIRED_FACTS] = {"required-facts", false,
+		"the board came up with all that the suite asks for",
+		"each fact of \"require\" as it says there",
+		"a panel without its display or network is no product, and measures faster"},
 	[GATE_SILENCE] = {"silence", true, "nothing was printed or received while measuring",
 		"0 bytes on the line between GO and DONE, counted at both ends",
 		"printing at 115200 baud in the window moves a scheduler by milliseconds"},
@@ -61,6 +69,12 @@ static const struct gate_description descriptions[GATES] = {
 		"a floor that moves says that the machine did"},
 	[GATE_PAGE_FAULTS] = {"page-faults", true, "no page was faulted in while measuring",
 		"0 page faults in the window", "one fault costs more than most latencies"},
+	[GATE_CLOCK_STEERED] = {"clock-steered", true, "nobody moved the clock while measuring",
+		"no loop of NTP runs, and no rate, offset or tick was set",
+		"1 ppm of slew moves a release by 20 us in 20 s"},
+	[GATE_FREQUENCY] = {"frequency", true, "the processor kept its frequency",
+		"no change counted, and the same within 1 % before and after",
+		"a governor halves it between two samples"},
 };
 
 const struct gate_description *gate_describe(enum gate gate)
@@ -144,7 +158,10 @@ static void judge_identity(struct gate_set *set, const struct gate_run *run)
 	bool card_fits = run->card_sha256 && run->image_sha256 &&
 			 !strcmp(run->card_sha256, run->image_sha256);
 
-	if (!run->card_sha256)
+	if (run->is_local)
+		gate_add(set, GATE_IMAGE_IDENTITY, 0, GATE_VERDICT_NOT_APPLICABLE,
+			"this machine's own system was measured: there is no card");
+	else if (!run->card_sha256)
 		gate_add(set, GATE_IMAGE_IDENTITY, 0, GATE_VERDICT_UNKNOWN,
 			"the card was not written and read back");
 	else if (!card_fits)
@@ -179,7 +196,10 @@ static void judge_session(struct gate_set *set, const struct gate_run *run)
 			"nonce %08x in all %llu frames", run->session,
 			(unsigned long long)run->frames);
 
-	if (run->is_icount && !run->reset_note)
+	if (run->is_local)
+		gate_add(set, GATE_SOAK, 0, GATE_VERDICT_NOT_APPLICABLE,
+			"nobody switched this machine on for the run");
+	else if (run->is_icount && !run->reset_note)
 		gate_add(set, GATE_SOAK, 0, GATE_VERDICT_NOT_APPLICABLE,
 			"time follows from instructions: a watchdog would count them too");
 	else if (run->reset_note || run->answered_s < run->soak_s)
@@ -330,6 +350,37 @@ static void judge_reference(struct gate_set *set, const struct gate_run *run)
 			run->reference_last, change * 100);
 }
 
+/* ------------------------------------------------------- what a target says */
+
+/* "no" is good, "none" and silence mean that there is no such thing; else it says what is wrong. */
+static void judge_word(struct gate_set *set, enum gate gate, unsigned number, const char *word,
+	const char *good, const char *what)
+{
+	if (!word || word[0] == '\0' || strcmp(word, "none") == 0)
+		gate_add(set, gate, number, GATE_VERDICT_NOT_APPLICABLE, "the target reports no %s",
+			what);
+	else if (strcmp(word, "no") == 0)
+		gate_add(set, gate, number, GATE_VERDICT_PASS, "%s", good);
+	else
+		gate_add(set, gate, number,
+			strncmp(word, "unknown", 7) == 0 ? GATE_VERDICT_UNKNOWN : GATE_VERDICT_FAIL,
+			"%s: %s", what, word);
+}
+
+static void judge_required(struct gate_set *set, const struct gate_run *run)
+{
+	if (run->required == 0)
+		gate_add(set, GATE_REQUIRED_FACTS, 0, GATE_VERDICT_NOT_APPLICABLE,
+			"the suite asks for none");
+	else if (!run->has_facts)
+		gate_add(set, GATE_REQUIRED_FACTS, 0, GATE_VERDICT_UNKNOWN,
+			"the agent was not asked for its facts");
+	else
+		gate_add(set, GATE_REQUIRED_FACTS, 0,
+			run->required_note ? GATE_VERDICT_FAIL : GATE_VERDICT_PASS, "%s",
+			run->required_note ? run->required_note : "all are as the suite says");
+}
+
 void gate_judge_run(struct gate_set *set, const struct gate_run *run)
 {
 	judge_identity(set, run);
@@ -338,6 +389,10 @@ void gate_judge_run(struct gate_set *set, const struct gate_run *run)
 	judge_audit(set, run);
 	judge_host(set, run);
 	judge_reference(set, run);
+	judge_word(set, GATE_SETTINGS, 0, run->settings,
+		"real-time priorities are permitted and nothing throttles them",
+		"settings that hold threads back");
+	judge_required(set, run);
 }
 
 /* --------------------------------------------------------------- a window */
@@ -426,4 +481,8 @@ void gate_judge_window(struct gate_set *set, const struct gate_window *window)
 	judge_samples(set, window);
 	judge_floor(set, window);
 	judge_counter(set, GATE_PAGE_FAULTS, window->number, window->page_faults, "page faults");
+	judge_word(set, GATE_CLOCK_STEERED, window->number, window->clock_steered,
+		"nothing steered the clock", "steering of the clock");
+	judge_word(set, GATE_FREQUENCY, window->number, window->frequency_changed,
+		"the frequency was the same before and after", "change of frequency");
 }

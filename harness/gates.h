@@ -26,6 +26,8 @@ enum gate {
 	GATE_CLOCK_AUDIT,
 	GATE_CLOCK_HOST,
 	GATE_REFERENCE,
+	GATE_SETTINGS,
+	GATE_REQUIRED_FACTS,
 	/* Of each window. */
 	GATE_SILENCE,
 	GATE_KERNEL_MESSAGES,
@@ -33,6 +35,8 @@ enum gate {
 	GATE_NOT_CLIPPED,
 	GATE_FLOOR_STABLE,
 	GATE_PAGE_FAULTS,
+	GATE_CLOCK_STEERED,
+	GATE_FREQUENCY,
 	GATES,
 };
 
@@ -85,6 +89,7 @@ enum gate_progress {
 struct gate_run {
 	bool is_emulated;
 	bool is_icount; /* time follows from instructions */
+	bool is_local;	/* this machine itself: no card, no power, no loader */
 	uint64_t counter_hz;
 
 	/* The image that runs is the image written; strings are borrowed. */
@@ -120,6 +125,15 @@ struct gate_run {
 
 	/* Fixed work before and after: medians in counts, 0 = not measured. */
 	int32_t reference_first, reference_last;
+
+	/* What the system's settings do to the measured threads: "no" for nothing, "unknown...",
+	 * else what; "" where the agent says nothing. */
+	const char *settings;
+
+	/* Facts that the suite asks for. */
+	size_t required;
+	bool has_facts;
+	const char *required_note; /* of the first that is not so; NULL if none */
 };
 
 void gate_judge_run(struct gate_set *set, const struct gate_run *run);
@@ -136,6 +150,8 @@ struct gate_window {
 	bool is_disturbed;   /* the host had to ask before the end */
 	bool is_unheard;     /* the host died: nobody knows what came */
 	uint64_t uart_rx, uart_tx, kernel_messages, page_faults;
+	/* In words: "no", "none", "unknown", else what happened; "" where nothing is said. */
+	const char *clock_steered, *frequency_changed;
 	uint32_t asked, got; /* samples of the main series; asked 0: a matter of time */
 	bool is_complete;    /* every series of the index was pulled and its CRC fits */
 	int status;	     /* of DONE */

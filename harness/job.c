@@ -11,6 +11,7 @@
 #include "db/queue.h"
 #include "harness/board.h"
 #include "harness/golden.h"
+#include "harness/local.h"
 #include "harness/log.h"
 #include "harness/recover.h"
 #include "harness/run.h"
@@ -94,6 +95,25 @@ static int check_plan(struct job *job, const struct manifest *manifest)
 		manifest->path);
 }
 
+/* This machine is one system, and nobody boots another. */
+static int take_local(struct job *job, const char *system)
+{
+	struct manifest *manifest;
+
+	if (job->request->suite->golden)
+		return job_fail(job, 2,
+			"suite %s boots %s before and after; board %s boots nothing",
+			job->request->suite->name, job->request->suite->golden, LOCAL_NAME);
+	if (strcmp(system, LOCAL_SYSTEM) != 0)
+		return job_fail(job, 2, "board %s runs %s and boots nothing: no system %s",
+			LOCAL_NAME, LOCAL_SYSTEM, system);
+	manifest = local_make_manifest();
+	if (!manifest)
+		return job_fail(job, 3, "out of memory");
+	job->manifests[job->manifest_count++] = manifest;
+	return 0;
+}
+
 static int read_manifest(struct job *job, const char *system)
 {
 	struct manifest *manifest = NULL;
@@ -113,14 +133,22 @@ static int read_manifest(struct job *job, const char *system)
 
 int job_init(struct job *job, const struct job_request *request)
 {
+	static const char *const local[] = {LOCAL_SYSTEM};
 	const char *const *systems = request->system_count ? request->systems : NULL;
+	size_t system_count = request->system_count;
 
 	*job = (struct job){.request = request};
 	if (!job_has_clock(request->suite, request->board, job->error, sizeof(job->error)))
 		return 2;
-	if (plan_init(&job->plan, request->suite, systems, request->system_count, request->boots,
+	if (request->board->is_local && !systems) {
+		systems = local;
+		system_count = 1;
+	}
+	if (plan_init(&job->plan, request->suite, systems, system_count, request->boots,
 		    request->seed) != 0)
 		return job_fail(job, 3, "out of memory");
+	if (request->board->is_local)
+		plan_drop_cards(&job->plan);
 	for (size_t i = 0; i < job->plan.run_count; i++) {
 		int rc;
 
@@ -128,7 +156,8 @@ int job_init(struct job *job, const struct job_request *request)
 			continue;
 		if (job->manifest_count == JOB_SYSTEMS_MAX)
 			return job_fail(job, 2, "more than %d systems in one job", JOB_SYSTEMS_MAX);
-		rc = read_manifest(job, job->plan.runs[i].system);
+		rc = request->board->is_local ? take_local(job, job->plan.runs[i].system)
+					      : read_manifest(job, job->plan.runs[i].system);
 		if (rc != 0)
 			return rc;
 	}

@@ -47,6 +47,7 @@ struct lab_board {
 	struct loader_config loader;
 	enum lab_rest rest;
 	enum lab_time time;
+	bool is_local;		 /* this machine itself (harness/local.h); never from a file */
 	const char *rules_path;	 /* of the watcher's own rules; NULL = only the built-in ones */
 	struct bootrules *rules; /* never NULL in an open lab; lab_close() frees it */
 	const struct document_node *node;

@@ -172,6 +172,14 @@ int plan_init(struct plan *plan, const struct suite *suite, const char *const *s
 	return 0;
 }
 
+void plan_drop_cards(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->run_count; i++)
+		plan->runs[i].card_write = false;
+	plan->total_s -= plan->card_writes * CARD_WRITE_S;
+	plan->card_writes = 0;
+}
+
 void plan_fini(struct plan *plan)
 {
 	free(plan->windows);

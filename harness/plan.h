@@ -51,6 +51,9 @@ int plan_init(struct plan *plan, const struct suite *suite, const char *const *s
 	size_t system_count, unsigned boots, uint64_t seed);
 void plan_fini(struct plan *plan);
 
+/* The board has no card: none is written. */
+void plan_drop_cards(struct plan *plan);
+
 /* For people (free() it), and the same as JSON; NULL without memory. */
 char *plan_to_text(const struct plan *plan, const struct suite *suite);
 cJSON *plan_to_json(const struct plan *plan, const struct suite *suite);

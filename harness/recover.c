@@ -223,7 +223,9 @@ int recover_board(struct store *store, struct board *board, const struct link_ta
 		return count < 0 ? count : rc;
 	}
 	log_progress("recovery: run %lld on board %s was left open", (long long)runs[0].id, name);
-	if (!has_power(board))
+	if (board->config->is_local)
+		say(report, "the agent ended with the process that had started it");
+	else if (!has_power(board))
 		say(report, "the board was off");
 	else if (runs[0].session == 0)
 		say(report, "the board was powered, and no agent had a session yet");

@@ -232,6 +232,7 @@ static void judge(struct run *run)
 	evidence->session = run->session;
 	evidence->counter_hz = run->counter_hz;
 	evidence->is_icount = run_is_icount(run);
+	evidence->is_local = run->request->board->config->is_local;
 	evidence->soak_s = run->request->suite->soak_s;
 	evidence->answered_s =
 		run->answered_ms ? (double)(run->answered_ms - run->power_on_ms) / 1e3 : 0;
@@ -332,7 +333,13 @@ static int step_through(struct run *run)
 {
 	int rc = 0;
 
-	for (run->state = 0; run->state < RUN_STATE_OFF; run->state++) {
+	if (run->request->board->config->is_local) {
+		rc = run_begin_local(run);
+		if (rc != 0)
+			return rc;
+		run->state = RUN_STATE_HELLO;
+	}
+	for (; run->state < RUN_STATE_OFF; run->state++) {
 		if (stop_requested())
 			return run_fail(run, VERDICT_INTERRUPTED, -ECANCELED,
 				"stopped by signal %d before state %s", stop_requested(),

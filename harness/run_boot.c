@@ -121,6 +121,20 @@ int run_step_power(struct run *run)
 	return 0;
 }
 
+int run_begin_local(struct run *run)
+{
+	/* What a kernel prints goes to its own console, not to the agent's line. */
+	static const struct watcher_rules none;
+	struct watcher_config nothing = {.rules = &none};
+	int rc = watcher_init(&run->watcher, &nothing);
+
+	if (rc != 0)
+		return run_fail(run, VERDICT_FAIL, rc, "the watcher cannot be set up");
+	run->power_on_ms = monotonic_get_ms();
+	log_progress("%s: this machine, without card and relay", run->request->manifest->system);
+	return 0;
+}
+
 /* ----------------------------------------------------------------- loader */
 
 static int fail_loader(struct run *run, int error, const char *doing)

@@ -62,6 +62,7 @@ struct run {
 	int32_t *sleep_lateness;
 	struct gate_run evidence;
 	char reset_note[WATCHER_LINE_SIZE], lost_note[320], payload_note[512];
+	char settings[160], required_note[320];
 	struct gate_set gates;
 };
 
@@ -94,6 +95,9 @@ double run_uptime_s(const struct run *run);
 
 /* Whether the board's time follows from its instructions: the card carries the plan. */
 bool run_is_icount(const struct run *run);
+
+/* On this machine: what the states before HELLO leave behind, without their work. */
+int run_begin_local(struct run *run);
 
 /* Steps of the states: 0 = done, 1 = once more, negative = failed (run_fail was called). */
 #define RUN_STEP_AGAIN 1

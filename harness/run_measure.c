@@ -11,6 +11,7 @@
 #include "boardctl/monotonic.h"
 #include "harness/counters.h"
 #include "harness/log.h"
+#include "harness/require.h"
 #include "harness/run_internal.h"
 #include "harness/run_window.h"
 
@@ -106,6 +107,19 @@ static bool is_emulated(const char *facts)
 	       strstr(platform, "virtio") || strstr(platform, "qemu");
 }
 
+/* What the gates of the run judge by. */
+static void keep_facts(struct run *run, const char *facts)
+{
+	struct gate_run *evidence = &run->evidence;
+
+	evidence->has_facts = true;
+	evidence->settings = run->settings;
+	counters_get(facts, "settings.unfair", run->settings, sizeof(run->settings));
+	evidence->required = require_check(run->request->suite, run->request->manifest->system,
+		facts, run->required_note, sizeof(run->required_note));
+	evidence->required_note = run->required_note[0] ? run->required_note : NULL;
+}
+
 static int store_facts(struct run *run, const char *facts, size_t size)
 {
 	struct store *store = run->request->store;
@@ -114,6 +128,7 @@ static int store_facts(struct run *run, const char *facts, size_t size)
 	int rc;
 
 	run->evidence.is_emulated = is_emulated(facts);
+	keep_facts(run, facts);
 	rc = store_set_emulated(store, id, run->evidence.is_emulated);
 	/* The manifest's words first: what the system itself reports replaces them. */
 	if (rc == 0)
@@ -124,6 +139,8 @@ static int store_facts(struct run *run, const char *facts, size_t size)
 		rc = store_set_fact(store, id, "tick", manifest->tick);
 	if (rc == 0)
 		rc = store_set_fact(store, id, "time", run_is_icount(run) ? "icount" : "real");
+	if (rc == 0 && manifest->build.config_sha256)
+		rc = store_set_fact(store, id, "config_sha256", manifest->build.config_sha256);
 	if (rc == 0)
 		rc = store_set_facts(store, id, facts, size);
 	return rc == 0 ? 0 : run_fail_store(run, rc);

@@ -163,7 +163,7 @@ static void show_heard(const struct peer_silence *silence, char *text, size_t si
 void run_window_judge(struct run *run, const struct run_window *window)
 {
 	const struct suite_window *planned = &window->plan->window;
-	char heard[128], failure[128];
+	char heard[128], failure[128], steered[128] = "", frequency[128] = "";
 	struct gate_window evidence = {
 		.number = window->number,
 		.host_heard = window->peer.silence.bytes,
@@ -174,6 +174,8 @@ void run_window_judge(struct run *run, const struct run_window *window)
 		.uart_tx = counters_get_count(window->counters, "uart_tx"),
 		.kernel_messages = counters_get_count(window->counters, "kernel_messages"),
 		.page_faults = counters_get_count(window->counters, "page_faults"),
+		.clock_steered = steered,
+		.frequency_changed = frequency,
 		.asked = rows_is_gate_bench(planned->bench->id) ? 0 : planned->n,
 		.is_complete = true, /* the pull would have failed */
 		.status = window->peer.done.status,
@@ -185,6 +187,8 @@ void run_window_judge(struct run *run, const struct run_window *window)
 
 	show_heard(&window->peer.silence, heard, sizeof(heard));
 	counters_get(window->counters, "failure", failure, sizeof(failure));
+	counters_get(window->counters, "clock_steered", steered, sizeof(steered));
+	counters_get(window->counters, "frequency_changed", frequency, sizeof(frequency));
 	evidence.got = UINT32_MAX;
 	for (size_t i = 0; i < window->series_count; i++) {
 		const struct series_entry *entry = &window->series[i].entry;

@@ -111,6 +111,21 @@ static const struct document_shape ppm_shape = {
 	.value = &ppm_value,
 };
 
+static const struct document_key required_value = {
+	.name = "",
+	.kind = DOCUMENT_STRING,
+	.expected = "the value of a fact, or \"*\" for any",
+	DOCUMENT_AT(struct suite_required, value),
+};
+
+static const struct document_shape required_shape = {
+	.noun = "a fact",
+	.size = sizeof(struct suite_required),
+	.name_offset = offsetof(struct suite_required, fact),
+	.node_offset = SIZE_MAX,
+	.value = &required_value,
+};
+
 static const struct document_key suite_keys[] = {
 	{.name = "name",
 		.kind = DOCUMENT_STRING,
@@ -170,6 +185,13 @@ static const struct document_key suite_keys[] = {
 		.shape = &ppm_shape,
 		DOCUMENT_AT(struct file, suite.accept_clock_ppm),
 		.count_offset = offsetof(struct file, suite.accept_clock_count)},
+	{.name = "require",
+		.kind = DOCUMENT_MAP,
+		.min = 0,
+		.max = 32,
+		.shape = &required_shape,
+		DOCUMENT_AT(struct file, suite.required),
+		.count_offset = offsetof(struct file, suite.required_count)},
 	{.name = "windows",
 		.kind = DOCUMENT_OBJECTS,
 		.required = true,

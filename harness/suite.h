@@ -53,6 +53,12 @@ struct suite_clock_error {
 	double ppm; /* a known clock error that is accepted and shown with the rows */
 };
 
+/* A fact that a system must report: "touch", or of one system only "linux:touch". */
+struct suite_required {
+	const char *fact;
+	const char *value; /* "*": anything but nothing, none and unknown */
+};
+
 struct suite {
 	const char *name;	 /* "name" of the file, or its base name without ".json" */
 	const char *description; /* "" if none */
@@ -68,6 +74,8 @@ struct suite {
 	size_t allow_unknown_count;
 	struct suite_clock_error *accept_clock_ppm;
 	size_t accept_clock_count;
+	struct suite_required *required;
+	size_t required_count;
 	struct suite_window *windows;
 	size_t window_count;
 	const char *text; /* the file, for the store */

@@ -31,6 +31,9 @@ static struct gate_run good_run(void)
 		.host_fit = {.ppm = 30, .uncertainty = 20, .span_s = 25},
 		.reference_first = 100000,
 		.reference_last = 100900,
+		.settings = "no",
+		.required = 1,
+		.has_facts = true,
 	};
 }
 
@@ -43,6 +46,8 @@ static struct gate_window good_window(void)
 		.got = 500,
 		.is_complete = true,
 		.failure = "",
+		.clock_steered = "no",
+		.frequency_changed = "no",
 		.has_floor = true,
 		.floor_before = 10,
 		.floor_after = 12,
@@ -240,6 +245,18 @@ START_TEST(test_gates_of_a_window_fail_on_what_they_are_for)
 	expect_window(&window, GATE_KERNEL_MESSAGES, GATE_VERDICT_NOT_APPLICABLE);
 	window.page_faults = 1;
 	expect_window(&window, GATE_PAGE_FAULTS, GATE_VERDICT_FAIL);
+
+	window = good_window();
+	window.clock_steered = "an offset of 3 us is being slewed";
+	window.frequency_changed = "from 1008000 to 408000 kHz";
+	expect_window(&window, GATE_CLOCK_STEERED, GATE_VERDICT_FAIL);
+	expect_window(&window, GATE_FREQUENCY, GATE_VERDICT_FAIL);
+	window.clock_steered = "unknown";
+	window.frequency_changed = "none";
+	expect_window(&window, GATE_CLOCK_STEERED, GATE_VERDICT_UNKNOWN);
+	expect_window(&window, GATE_FREQUENCY, GATE_VERDICT_NOT_APPLICABLE);
+	window.frequency_changed = "";
+	expect_window(&window, GATE_FREQUENCY, GATE_VERDICT_NOT_APPLICABLE);
 
 	window = good_window();
 	window.got = 499;

@@ -17,34 +17,6 @@ void grid_init(struct grid *grid, uint64_t first, uint32_t period_us, uint64_t r
 	grid->latest = INT64_MIN;
 }
 
-uint64_t grid_next(struct grid *grid, uint64_t now)
-{
-	uint64_t release = grid->next;
-
-	if ((int64_t)(now - release) >= 0)
-		grid->back_to_back++;
-	grid->next += grid->whole;
-	grid->carried += grid->fraction;
-	if (grid->carried >= MILLION) {
-		grid->carried -= MILLION;
-		grid->next++;
-	}
-	return release;
-}
-
-int64_t grid_judge(struct grid *grid, uint64_t release, uint64_t stamp)
-{
-	int64_t lateness = (int64_t)(stamp - release);
-
-	if (lateness < 0)
-		grid->early++;
-	else if ((uint64_t)lateness >= grid->whole + (grid->fraction != 0))
-		grid->missed++;
-	if (lateness > grid->latest)
-		grid->latest = lateness;
-	return lateness;
-}
-
 uint64_t grid_phase(uint32_t seed, uint64_t period)
 {
 	uint64_t z = seed + 0x9e3779b97f4a7c15u;

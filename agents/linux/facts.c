@@ -4,14 +4,16 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
-#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agents/linux/discipline.h"
 #include "agents/linux/file.h"
+#include "agents/linux/mhz.h"
 #include "protocol/crc32c.h"
 
 #define VALUE_MAX 512
@@ -29,21 +31,80 @@ static bool put_file(struct text *text, const char *key, const char *path)
 
 /* ---------------------------------------------------------------- system */
 
+/* The distribution keeps its kernel's configuration here; it says what the version does not. */
+static void put_config_model(struct text *text, const struct utsname *name)
+{
+	static const char *const models[][2] = {
+		{"\nCONFIG_PREEMPT_VOLUNTARY=y\n", "PREEMPT_VOLUNTARY"},
+		{"\nCONFIG_PREEMPT_NONE=y\n", "PREEMPT_NONE"},
+	};
+	char path[128], piece[8192 + 64];
+	size_t kept = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/boot/config-%.80s", name->release);
+	fd = file_open(path, O_RDONLY);
+	while (fd >= 0 && (got = read(fd, piece + kept, sizeof(piece) - 1 - kept)) > 0) {
+		size_t size = kept + (size_t)got;
+
+		piece[size] = '\0';
+		for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+			if (!strstr(piece, models[i][0]))
+				continue;
+			text_put(text, "preemption", models[i][1]);
+			close(fd);
+			return;
+		}
+		kept = size < 64 ? size : 64;
+		memmove(piece, piece + size - kept, kept);
+	}
+	if (fd >= 0)
+		close(fd);
+	text_put(text, "preemption", "none or voluntary");
+}
+
 static void put_preemption(struct text *text, const struct utsname *name)
 {
 	char value[VALUE_MAX];
-	const char *model = "none or voluntary";
 
-	if (file_read_text("/sys/kernel/realtime", value, sizeof(value)) > 0 && value[0] == '1')
-		model = "PREEMPT_RT";
-	else if (strstr(name->version, "PREEMPT_RT"))
-		model = "PREEMPT_RT";
+	if ((file_read_text("/sys/kernel/realtime", value, sizeof(value)) > 0 && value[0] == '1') ||
+		strstr(name->version, "PREEMPT_RT"))
+		text_put(text, "preemption", "PREEMPT_RT");
 	else if (strstr(name->version, "PREEMPT_DYNAMIC"))
-		model = "PREEMPT_DYNAMIC";
+		text_put(text, "preemption", "PREEMPT_DYNAMIC");
 	else if (strstr(name->version, "PREEMPT"))
-		model = "PREEMPT";
-	text_put(text, "preemption", model);
+		text_put(text, "preemption", "PREEMPT");
+	else
+		put_config_model(text, name);
 	put_file(text, "preemption_dynamic", "/sys/kernel/debug/sched/preempt");
+}
+
+/* Behind the packed configuration stand CRC-32 and size of the plain one (RFC 1952). */
+static void put_config_hash(struct text *text)
+{
+	uint8_t packed[65536];
+	int fd = file_open("/proc/config.gz", O_RDONLY);
+	size_t size = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return;
+	while ((got = read(fd, packed + size, sizeof(packed) - size)) > 0)
+		size += (size_t)got;
+	close(fd);
+	if (size < 18 || size == sizeof(packed))
+		return;
+	text_append(text, "config_crc32=");
+	for (size_t i = 5; i <= 8; i++) {
+		static const char digits[] = "0123456789abcdef";
+		char byte[3] = {0};
+
+		byte[0] = digits[packed[size - i] >> 4];
+		byte[1] = digits[packed[size - i] & 15];
+		text_append(text, byte);
+	}
+	text_end_line(text);
 }
 
 /* The most specific entry of the board's own list, or the machine's product name. */
@@ -54,6 +115,35 @@ static void put_platform(struct text *text)
 		text_put(text, "platform", "unknown");
 	put_file(text, "model", "/proc/device-tree/model");
 	put_file(text, "u_boot", "/proc/device-tree/chosen/u-boot,version");
+	put_file(text, "bios", "/sys/class/dmi/id/bios_version");
+}
+
+/* What the kernel said of the firmware under it, while its log still has it. */
+static void put_firmware(struct text *text)
+{
+	static const char mark[] = "SBI implementation ID=0x1 Version=0x";
+	char record[2048];
+	int fd = file_open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	ssize_t got;
+
+	while (fd >= 0 && (got = read(fd, record, sizeof(record) - 1)) > 0) {
+		const char *found;
+		unsigned long version;
+
+		record[got] = '\0';
+		found = strstr(record, mark);
+		if (!found)
+			continue;
+		version = strtoul(found + sizeof(mark) - 1, NULL, 16);
+		text_append(text, "firmware=OpenSBI ");
+		text_append_u64(text, version >> 16);
+		text_append(text, ".");
+		text_append_u64(text, version & 0xffff);
+		text_end_line(text);
+		break;
+	}
+	if (fd >= 0)
+		close(fd);
 }
 
 static void put_memory(struct text *text)
@@ -69,6 +159,17 @@ static void put_memory(struct text *text)
 	text_put_u64(text, "processes", info.procs);
 }
 
+/* One that a loader has left running ends the measuring sooner or later. */
+static void put_watchdog(struct text *text)
+{
+	if (!put_file(text, "watchdog", "/sys/class/watchdog/watchdog0/state")) {
+		text_put(text, "watchdog", "none");
+		return;
+	}
+	put_file(text, "watchdog.identity", "/sys/class/watchdog/watchdog0/identity");
+	put_file(text, "watchdog.timeout_s", "/sys/class/watchdog/watchdog0/timeout");
+}
+
 void facts_write_system(struct text *text)
 {
 	struct utsname name;
@@ -78,60 +179,35 @@ void facts_write_system(struct text *text)
 		text_put(text, "machine", name.machine);
 		put_preemption(text, &name);
 	}
+	put_config_hash(text);
 	put_platform(text);
+	put_firmware(text);
 	text_put(text, "protection", "U+MMU process");
 	text_put(text, "address_space", "virtual, one per process");
 	text_put(text, "scheduler", "fixed priority (FIFO)");
 	put_memory(text);
+	put_watchdog(text);
 	text_put_i64(text, "cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
+	text_put_u64(text, "cpu_mhz_measured", mhz_measure());
+	put_file(text, "cpus_isolated", "/sys/devices/system/cpu/isolated");
 	put_file(text, "command_line", "/proc/cmdline");
 	put_file(text, "boot_id", "/proc/sys/kernel/random/boot_id");
-	put_file(text, "governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 	put_file(text, "cpuidle", "/sys/devices/system/cpu/cpuidle/current_driver");
 }
 
 /* ---------------------------------------------------------------- clocks */
 
-static uint64_t resolution_ns(clockid_t clock)
+void facts_write_clocks(struct text *text, const struct resolution *resolution)
 {
-	struct timespec resolution;
-
-	if (clock_getres(clock, &resolution) != 0)
-		return 0;
-	return (uint64_t)resolution.tv_sec * 1000000000u + (uint64_t)resolution.tv_nsec;
-}
-
-static void put_discipline(struct text *text)
-{
-	struct timex state = {.modes = 0};
-	int clock = adjtimex(&state);
-	bool is_steered;
-
-	if (clock < 0) {
-		text_put(text, "clock_discipline", "unknown");
-		return;
-	}
-	is_steered = state.status & (STA_PLL | STA_FLL | STA_PPSFREQ) || state.offset != 0;
-	text_put(text, "clock_discipline", is_steered ? "on" : "off");
-	text_put_i64(text, "adjtimex.status", state.status);
-	text_put_i64(text, "adjtimex.freq_ppm_65536", state.freq);
-	text_put_i64(text, "adjtimex.tick_us", state.tick);
-}
-
-void facts_write_clocks(struct text *text)
-{
-	uint64_t tick_ns = resolution_ns(CLOCK_MONOTONIC_COARSE);
+	struct discipline discipline;
 	struct timespec up;
 
 	put_file(text, "clock_source",
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	put_file(text, "clock_event", "/sys/devices/system/clockevents/clockevent0/current_device");
-	text_put_u64(text, "clock_resolution_ns", resolution_ns(CLOCK_MONOTONIC));
-	if (tick_ns) {
-		text_put_u64(text, "tick_ns", tick_ns);
-		text_put_u64(text, "tick_hz", (1000000000u + tick_ns / 2) / tick_ns);
-	}
-	put_discipline(text);
+	resolution_write_facts(resolution, text);
+	discipline_read(&discipline);
+	discipline_write_facts(&discipline, text);
 	/* Closed to user mode unless perf_user_access is 2, and then it is the perf event's. */
 	text_put(text, "instret", "unsupported: user mode");
 	if (clock_gettime(CLOCK_BOOTTIME, &up) == 0)
@@ -175,6 +251,9 @@ void facts_write_build(struct text *text)
 	text_put(text, "agent_optimised", "yes");
 #else
 	text_put(text, "agent_optimised", "no");
+#endif
+#if defined(AGENT_FLAGS)
+	text_put(text, "agent_flags", AGENT_FLAGS);
 #endif
 #if defined(__SANITIZE_ADDRESS__)
 	text_put(text, "agent_sanitized", "yes");

@@ -3,13 +3,35 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const char *overlay;
+
+void file_set_overlay(const char *folder)
+{
+	overlay = folder;
+}
+
+int file_open(const char *path, int flags)
+{
+	char above[PATH_MAX];
+	int fd = -1;
+
+	if (overlay && snprintf(above, sizeof(above), "%s%s", overlay, path) < (int)sizeof(above))
+		fd = open(above, flags | O_CLOEXEC | O_NOCTTY);
+	if (fd >= 0 || (overlay && errno != ENOENT))
+		return fd;
+	return open(path, flags | O_CLOEXEC | O_NOCTTY);
+}
 
 static ssize_t read_all(const char *path, void *data, size_t size)
 {
 	size_t used = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = file_open(path, O_RDONLY);
 
 	if (fd < 0)
 		return -errno;
@@ -42,6 +64,21 @@ ssize_t file_read_text(const char *path, char *text, size_t size)
 	return length;
 }
 
+int file_read_number(const char *path, int64_t *number)
+{
+	char text[32];
+	ssize_t length = file_read_text(path, text, sizeof(text));
+	char *end;
+	int64_t value = strtoll(text, &end, 10);
+
+	if (length < 0)
+		return (int)length;
+	if (end == text)
+		return -EINVAL;
+	*number = value;
+	return 0;
+}
+
 uint64_t file_read_cell(const char *path)
 {
 	uint8_t cell[8];
@@ -57,7 +94,7 @@ uint64_t file_read_cell(const char *path)
 
 int file_write_text(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = file_open(path, O_WRONLY | (overlay ? O_TRUNC : 0));
 	ssize_t written;
 	int error;
 
@@ -69,4 +106,31 @@ int file_write_text(const char *path, const char *text)
 	error = written < 0 ? errno : 0;
 	close(fd);
 	return -error;
+}
+
+size_t file_list(const char *pattern, glob_t *found)
+{
+	char above[PATH_MAX];
+
+	*found = (glob_t){0};
+	if (overlay &&
+		snprintf(above, sizeof(above), "%s%s", overlay, pattern) < (int)sizeof(above) &&
+		glob(above, 0, NULL, found) == 0)
+		return found->gl_pathc;
+	globfree(found);
+	*found = (glob_t){0};
+	return glob(pattern, 0, NULL, found) == 0 ? found->gl_pathc : 0;
+}
+
+const char *file_list_path(const glob_t *found, size_t i)
+{
+	const char *path = found->gl_pathv[i];
+	size_t length = overlay ? strlen(overlay) : 0;
+
+	return overlay && strncmp(path, overlay, length) == 0 ? path + length : path;
+}
+
+void file_free_list(glob_t *found)
+{
+	globfree(found);
 }

@@ -25,7 +25,7 @@ static int read_level(void)
 
 void kmsg_open(struct kmsg *kmsg)
 {
-	kmsg->fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	kmsg->fd = file_open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
 	kmsg->level_before = -1;
 	kmsg->level = read_level();
 }

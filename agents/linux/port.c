@@ -10,6 +10,7 @@
 #include "agents/core/counter.h"
 #include "agents/linux/baud.h"
 #include "agents/linux/facts.h"
+#include "agents/linux/panel.h"
 
 #define SILENCE_LIMIT_S 600u
 #define NS_PER_S	1000000000u
@@ -102,9 +103,10 @@ static void port_write_facts(struct agent_port *port, struct text *text)
 	text_put_u64(text, "console_baud", console_get_baud(linux->console));
 	text_put(text, "kmsg", linux->kmsg.fd >= 0 ? "counted" : "not readable");
 	facts_write_system(text);
-	facts_write_clocks(text);
+	facts_write_clocks(text, &linux->resolution);
 	tuning_write_facts(linux->tuning, text);
 	text_put(text, "settings", linux->keeps_settings ? "kept" : "tuned");
+	panel_write_facts(text);
 	facts_write_build(text);
 }
 
@@ -173,15 +175,6 @@ static const struct posix_os linux_os = {
 
 /* ---------------------------------------------------------------- life */
 
-static uint64_t resolution_ns(clockid_t clock)
-{
-	struct timespec resolution;
-
-	if (clock_getres(clock, &resolution) != 0)
-		return 0;
-	return (uint64_t)resolution.tv_sec * NS_PER_S + (uint64_t)resolution.tv_nsec;
-}
-
 void port_init(struct linux_port *port, struct console *console, const struct tuning *tuning,
 	bool keep_settings)
 {
@@ -216,8 +209,9 @@ void port_init(struct linux_port *port, struct console *console, const struct tu
 	posix->schedules[POSIX_PRIORITY_LOW] =
 		(struct posix_schedule){SCHED_FIFO, TUNING_PRIORITY_LOW};
 	posix->schedules[POSIX_PRIORITY_LOAD] = (struct posix_schedule){SCHED_OTHER, 0};
-	posix->tick_ns = resolution_ns(CLOCK_MONOTONIC_COARSE);
-	posix->granularity_ns = resolution_ns(CLOCK_MONOTONIC);
+	resolution_measure(&port->resolution);
+	posix->tick_ns = port->resolution.tick_ns;
+	posix->granularity_ns = port->resolution.sleep_ns;
 	/* Once outside of any window, so that its pages are there. */
 	snapshot_take(&port->files, &port->begin);
 }

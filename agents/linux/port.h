@@ -13,6 +13,7 @@
 #include "agents/linux/console.h"
 #include "agents/linux/kmsg.h"
 #include "agents/linux/rate.h"
+#include "agents/linux/resolution.h"
 #include "agents/linux/snapshot.h"
 #include "agents/linux/tuning.h"
 
@@ -21,6 +22,7 @@ struct linux_port {
 	struct console *console;
 	const struct tuning *tuning;
 	struct rate rate;
+	struct resolution resolution;
 	struct kmsg kmsg;
 	bool keeps_settings; /* the console's log level stays as it is */
 	struct snapshot_files files;

@@ -50,8 +50,10 @@ size_file() {
 	stat -L -c %s "$1"
 }
 
+# cache_open [FOLDER]: what takes long lies in a folder with a lock of its own,
+# so that nobody waits for it who needs none of it.
 cache_open() {
-	cache=${SAMEBOARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sameboard}
+	cache=$cache_root${1:+/$1}
 	mkdir -p "$cache" || die "cannot make the cache $cache (SAMEBOARD_CACHE names another place)"
 	cache=$(cd "$cache" && pwd)
 	exec 8>"$cache/lock"
@@ -84,6 +86,8 @@ cache_make() {
 	rm -rf -- "$tmp/stage"
 	mv -T -- "$tmp" "$entry"
 }
+
+cache_root=${SAMEBOARD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sameboard}
 
 # put FILE TARGET: a copy that appears at once and whole; kept when equal.
 put() {

@@ -9,9 +9,11 @@
 initramfs_modules='sdhci-pci mmc_block vfat nls_cp437 nls_ascii'
 initramfs_links='sh mount mkdir insmod setsid cttyhack cat echo ls dmesg uname ps sync umount kill sleep top free devmem'
 
-# initramfs_base DIR LINUX: everything but the agent.
+# initramfs_base DIR LINUX [MODULE...]: everything but the agent.
 initramfs_base() {
 	local dir=$1 linux=$2 link module
+
+	shift 2
 
 	say BUILD "initramfs"
 	mkdir -p "$dir/root"/{bin,dev,lib/modules,proc,root,sys,tmp}
@@ -21,7 +23,8 @@ initramfs_base() {
 	done
 	install -m 755 "$here/init" "$dir/root/init"
 	initramfs_loaded=' '
-	for module in $initramfs_modules; do
+	: >"$dir/root/lib/modules/order"
+	for module; do
 		initramfs_add "$dir/root/lib/modules" "$linux/modules" "$module"
 	done
 }
@@ -56,8 +59,9 @@ initramfs_depends() {
 		tr '\0' '\n' | sed -n 's/^depends=//p' | tr ',' ' '
 }
 
-# initramfs_pack BASE AGENT FILE: equal input gives an equal archive.  The agent
-# as it is in there is left as FILE.agent.
+# initramfs_pack BASE AGENT FILE: equal input gives an equal archive, of whole
+# sectors, so that another may follow it in memory.  The agent as it is in there
+# is left as FILE.agent.
 initramfs_pack() {
 	local base=$1 agent=$2 file=$3 tree
 
@@ -68,12 +72,35 @@ initramfs_pack() {
 	find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 	(cd "$tree" && find . -print0 | sort -z |
 		cpio --null -o -H newc -R 0:0 --reproducible --quiet) | gzip -9 -n >"$file"
+	truncate -s %512 "$file"
 	rm -rf -- "$tree"
 }
 
-# initramfs_make LINUX: sets `initramfs` to the directory of the base.
+# initramfs_plan PLAN FILE: an archive with nothing but the file /plan; where
+# the plan begins in it is $initramfs_plan_at.  Sums of contents are not in the
+# format, so a plan may be written over it.
+initramfs_plan_at=116
+initramfs_plan() {
+	local tree
+
+	tree=$(mktemp -d "$2.XXXXXX")
+	install -m 644 "$1" "$tree/plan"
+	touch -d "@$SOURCE_DATE_EPOCH" "$tree/plan"
+	(cd "$tree" && echo plan | cpio -o -H newc -R 0:0 --reproducible --quiet) >"$2"
+	cmp -s -n "$plan_size" -i "$initramfs_plan_at:0" "$2" "$1" ||
+		die "the plan is not where it should be in its archive"
+	rm -rf -- "$tree"
+}
+
+# initramfs_make LINUX: sets `initramfs` to the directory of the base with the
+# modules of that kernel, and `initramfs_plain` to one for kernels without any.
 initramfs_make() {
-	cache_make initramfs "$(hash_files "$here/initramfs.sh" "$here/init" "$1/version" \
-		"$1/busybox-version")" initramfs_base "$1"
+	local key
+
+	key=$(hash_files "$here/initramfs.sh" "$here/init" "$1/version" "$1/busybox-version")
+	# shellcheck disable=SC2086
+	cache_make initramfs "$key" initramfs_base "$1" $initramfs_modules
 	initramfs=$entry
+	cache_make initramfs-plain "$key" initramfs_base "$1"
+	initramfs_plain=$entry
 }

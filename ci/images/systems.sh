@@ -8,6 +8,12 @@
 linux_arguments='console=ttyS0,115200 loglevel=4 no4lvl'
 # Where the compressed kernel waits; the panel's 512 MiB end at 0xa0000000.
 linux_compressed=0x90000000
+# Above kernel and device tree, with room for the largest of initramfs.
+linux_initrd=0x8c300000
+
+hex() {
+	printf '0x%x' "$1"
+}
 
 # system_write NAME IMAGE MANIFEST-BODY: the facts that every manifest has.
 system_write() {
@@ -51,33 +57,57 @@ linux_tick() {
 	printf '%s\n' "$tick"
 }
 
-# linux_system DIR: linux.img and linux.json in DIR.
-linux_system() {
-	local dir=$1 producer initrd=$1/initrd body
+# linux_script FILE INITRD-SIZE PLAN-SIZE: for U-Boot, to start by itself where a plan was
+# written; without one the prompt comes.  What it prints tells a host that types
+# nothing which payloads run.
+linux_script() {
+	local file=$1 size=$2
 
-	initramfs_pack "$initramfs" "$agent" "$initrd"
-	card_make "$dir/linux.img" 32 "/Image.gz=$linux/Image.gz" "/initrd=$initrd"
+	script_make "$file" \
+		"load mmc 0:1 $(hex $((linux_initrd + size))) /plan" \
+		"if itest.b *$(hex $((linux_initrd + size + initramfs_plan_at))) == 0; then" \
+		"load mmc 0:1 $linux_compressed /Image.gz && crc32 $linux_compressed \${filesize}" \
+		"load mmc 0:1 $linux_initrd /initrd && crc32 $linux_initrd \${filesize}" \
+		"unzip $linux_compressed \${kernel_addr_r}" \
+		"setenv bootargs $linux_arguments" \
+		"booti \${kernel_addr_r} $linux_initrd:$(printf %x $((size + $3))) \${fdtcontroladdr}" \
+		'fi'
+}
+
+# linux_system DIR NAME KERNEL BASE: NAME.img and NAME.json in DIR, of the
+# kernel in KERNEL and the initramfs made from BASE.
+linux_system() {
+	local dir=$1 name=$2 kernel=$3 base=$4 producer initrd=$1/initrd plan body
+
+	initramfs_pack "$base" "$agent" "$initrd"
+	plan_make "$dir/plan.text"
+	initramfs_plan "$dir/plan.text" "$dir/plan"
+	linux_script "$dir/boot.scr" "$(size_file "$initrd")" "$(size_file "$dir/plan")"
+	card_make "$dir/$name.img" 32 "/Image.gz=$kernel/Image.gz" "/initrd=$initrd" \
+		"/boot.scr=$dir/boot.scr" "/plan=$dir/plan"
+	plan=$(plan_find "$dir/$name.img" "$dir/plan.text")
 	producer=$(elf_producer "$agent" agents/linux/main.c)
-	[ "$(linux_config "$linux/config" MMU)" = y ] || die "a kernel without MMU"
+	[ "$(linux_config "$kernel/config" MMU)" = y ] || die "a kernel without MMU"
 	body=$(
-		printf '  "version": %s,\n' "$(json_string "$(cat "$linux/release")")"
-		printf '  "build": %s,\n' "$(linux_build "$linux/config" "$producer")"
+		printf '  "version": %s,\n' "$(json_string "$(cat "$kernel/release")")"
+		printf '  "build": %s,\n' "$(linux_build "$kernel/config" "$producer")"
 		printf '  "payloads": [\n    %s,\n    %s\n  ],\n' \
-			"$(manifest_payload /Image.gz "$linux_compressed" "$linux/Image.gz")" \
-			"$(manifest_payload /initrd '${ramdisk_addr_r}' "$initrd")"
+			"$(manifest_payload /Image.gz "$linux_compressed" "$kernel/Image.gz")" \
+			"$(manifest_payload /initrd "$linux_initrd" "$initrd")"
 		printf '  "boot": %s,\n' "$(manifest_list \
 			"load mmc 0:1 $linux_compressed /Image.gz" \
-			'load mmc 0:1 ${ramdisk_addr_r} /initrd' \
+			"load mmc 0:1 $linux_initrd /initrd" \
 			"unzip $linux_compressed \${kernel_addr_r}" \
 			"setenv bootargs $linux_arguments" \
-			"booti \${kernel_addr_r} \${ramdisk_addr_r}:$(printf %x "$(size_file "$initrd")") \${fdtcontroladdr}")"
+			"booti \${kernel_addr_r} $linux_initrd:$(printf %x "$(size_file "$initrd")") \${fdtcontroladdr}")"
+		printf '  "plan": {"offset": %s, "size": %s},\n' "$plan" "$plan_size"
 		printf '  "first_banner": "Linux version",\n'
 		printf '  "protection": "U+MMU process",\n'
 		printf '  "address_space": "virtual, one per process, Sv39",\n'
-		printf '  "tick": %s,\n' "$(json_string "$(linux_tick "$linux/config")")"
+		printf '  "tick": %s,\n' "$(json_string "$(linux_tick "$kernel/config")")"
 		printf '  "agent_sha256": "%s"' "$(sha256_file "$initrd.agent")"
 	)
-	system_write linux "$dir/linux.img" "$body" >"$dir/linux.json"
+	system_write "$name" "$dir/$name.img" "$body" >"$dir/$name.json"
 }
 
 # baremetal_system DIR NAME VARIANT: one of the bare-metal images.
