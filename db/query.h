@@ -86,6 +86,7 @@ struct query_point {
 struct query_points {
 	const char *window, *phase, *series, *metric; /* all but phase required */
 	const char *board, *suite, *system;
+	int64_t job_id;
 	size_t limit; /* the newest ones */
 };
 

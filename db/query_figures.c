@@ -97,10 +97,12 @@ int query_points(struct store *store, const struct query_points *which, struct q
 						 "WHERE windows.name = ?1 AND (?2 IS NULL OR phase = ?2) "
 						 "AND (?5 IS NULL OR boards.name = ?5) AND (?6 IS NULL OR jobs.suite = ?6) "
 						 "AND (?7 IS NULL OR runs.system = ?7) AND verdict IS NOT NULL "
+						 "AND (?9 = 0 OR job_id = ?9) "
 						 "ORDER BY runs.started_ms DESC, runs.id DESC LIMIT ?8) "
 						 "WHERE value IS NOT NULL ORDER BY 2, 1",
-		"ttttttti", which->window, which->phase, which->series, which->metric, which->board,
-		which->suite, which->system, which->limit ? (int64_t)which->limit : (int64_t)-1);
+		"tttttttii", which->window, which->phase, which->series, which->metric,
+		which->board, which->suite, which->system,
+		which->limit ? (int64_t)which->limit : (int64_t)-1, which->job_id);
 }
 
 int query_metric(struct store *store, int64_t run_id, const char *name, double *value)

@@ -85,6 +85,8 @@ int command_compare(struct cli *cli);
 int command_baseline(struct cli *cli);
 int command_report(struct cli *cli);
 int command_import(struct cli *cli);
+int command_export(struct cli *cli);
+int command_verify(struct cli *cli);
 int command_gates(struct cli *cli);
 int command_boards(struct cli *cli);
 int command_power(struct cli *cli);

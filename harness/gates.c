@@ -42,6 +42,30 @@ static const struct gate_description descriptions[GATES] = {
 		"the machine was in the same state before and after the measurements",
 		"fixed work takes the same time within 1 %",
 		"frequency changes and throttling; meaningless where the processor is emulated"},
+	[GATE_MACHINE_STATE] = {"machine-state", false,
+		"the machine was as fast as in the other runs of the job",
+		"fixed work takes within 1 % of the median of the job's runs before",
+		"two systems on a machine that changed its speed in between are not compared"},
+	[GATE_BUILD_COMPARABLE] = {"build-comparable", false,
+		"system and agent were built to be fast, and not to be looked into",
+		"optimised, no sanitizer, no debug build, as facts and manifest say",
+		"unoptimised code and asserts cost more than what is measured: function only"},
+	[GATE_AGENT_BUILD] = {"agent-build", false,
+		"the agent that answered is the one that belongs to this program",
+		"the version in HELLO equals this program's, where the manifest names an agent",
+		"an old agent on an old card answers as willingly as a new one"},
+	[GATE_CLOCK_DISCIPLINE] = {"clock-discipline", false,
+		"nobody steered the clock of the system",
+		"discipline off, as the system reports it", "1 ppm of slewing is 20 us in 20 s"},
+	[GATE_HOST_CLOCK] = {"host-clock", false,
+		"the host was awake, and its clock was not set, while it measured",
+		"wall clock within 1 s and 500 ppm of the monotonic one, suspended below 0.1 s",
+		"deadlines and times of a host that slept are not what they say"},
+	[GATE_WAKE_PLAUSIBLE] = {"wake-plausible", false,
+		"wake-ups are not faster than they can be",
+		"a warning where p50 is below the bracket of its release, or below the semaphore "
+		"handoff of the same run",
+		"a published p50 of 0.542 us lay in a bracket of 0.750 us"},
 	[GATE_SILENCE] = {"silence", true, "nothing was printed or received while measuring",
 		"0 bytes on the line between GO and DONE, counted at both ends",
 		"printing at 115200 baud in the window moves a scheduler by milliseconds"},
@@ -61,6 +85,15 @@ static const struct gate_description descriptions[GATES] = {
 		"a floor that moves says that the machine did"},
 	[GATE_PAGE_FAULTS] = {"page-faults", true, "no page was faulted in while measuring",
 		"0 page faults in the window", "one fault costs more than most latencies"},
+	[GATE_LOAD_RAN] = {"load-ran", true, "the load that was asked for did work",
+		"more than 0 rounds in the window, the rate is in the evidence",
+		"a load that never ran measures an idle system under another name"},
+	[GATE_TEMPERATURE] = {"temperature", true, "the machine did not heat up while measuring",
+		"at most 10 degrees more or less after the window than before",
+		"heat comes before throttling"},
+	[GATE_THROTTLING] = {"throttling", true, "nothing slowed the processor down",
+		"no throttling counted in the window",
+		"a processor that is too hot or short of current halves its speed"},
 };
 
 const struct gate_description *gate_describe(enum gate gate)
@@ -338,6 +371,7 @@ void gate_judge_run(struct gate_set *set, const struct gate_run *run)
 	judge_audit(set, run);
 	judge_host(set, run);
 	judge_reference(set, run);
+	gate_judge_machine(set, run);
 }
 
 /* --------------------------------------------------------------- a window */
@@ -426,4 +460,5 @@ void gate_judge_window(struct gate_set *set, const struct gate_window *window)
 	judge_samples(set, window);
 	judge_floor(set, window);
 	judge_counter(set, GATE_PAGE_FAULTS, window->number, window->page_faults, "page faults");
+	gate_judge_window_machine(set, window);
 }

@@ -31,10 +31,29 @@ static void add_metric(
 	ck_assert_msg(store_add_metric(store, run, &metric) == 0, "%s", store_error(store));
 }
 
+void measured_add_metrics(struct store *store, int64_t run, const char *series,
+	const int32_t *samples, size_t count, uint64_t period_counts)
+{
+	struct stats_summary s;
+
+	ck_assert_int_eq(stats_summarise(samples, count, period_counts, &s), 0);
+	add_metric(store, run, NULL, "counter_hz", MEASURED_HZ);
+	add_metric(store, run, series, "n", (double)s.n);
+	add_metric(store, run, series, "early", (double)s.early);
+	add_metric(store, run, series, "missed", (double)s.missed);
+	add_metric(store, run, series, "min", s.min);
+	add_metric(store, run, series, "mean", s.mean);
+	add_metric(store, run, series, "sd", s.sd);
+	for (int q = 0; q < STATS_QUANTILES; q++)
+		add_metric(store, run, series, stats_quantile_name((enum stats_quantile)q),
+			s.quantiles[q]);
+	add_metric(store, run, series, "max", s.max);
+	add_metric(store, run, series, "max_index", (double)s.max_index);
+}
+
 void measured_add_window(struct store *store, int64_t run, const struct measured_window *w)
 {
 	struct store_window window = fixture_window(w->number);
-	struct stats_summary s;
 
 	window.bench = w->bench;
 	window.name = w->name;
@@ -42,9 +61,6 @@ void measured_add_window(struct store *store, int64_t run, const struct measured
 	window.phase = w->phase;
 	window.n = (uint32_t)w->count;
 	window.period_us = w->period_us ? w->period_us : 1000;
-	ck_assert_int_eq(stats_summarise(w->samples, w->count,
-				 (uint64_t)window.period_us * MEASURED_HZ / 1000000, &s),
-		0);
 	ck_assert_msg(store_begin_window(store, run, &window) == 0, "%s", store_error(store));
 	ck_assert_int_eq(store_add_series(store, &(struct store_series){.id = 1,
 							 .name = w->series,
@@ -52,19 +68,9 @@ void measured_add_window(struct store *store, int64_t run, const struct measured
 							 .data = w->samples,
 							 .count = w->count}),
 		0);
-	add_metric(store, run, NULL, "counter_hz", MEASURED_HZ);
+	measured_add_metrics(store, run, w->series, w->samples, w->count,
+		(uint64_t)window.period_us * MEASURED_HZ / 1000000);
 	add_metric(store, run, NULL, "floor", w->floor);
-	add_metric(store, run, w->series, "n", (double)s.n);
-	add_metric(store, run, w->series, "early", (double)s.early);
-	add_metric(store, run, w->series, "missed", (double)s.missed);
-	add_metric(store, run, w->series, "min", s.min);
-	add_metric(store, run, w->series, "mean", s.mean);
-	add_metric(store, run, w->series, "sd", s.sd);
-	for (int q = 0; q < STATS_QUANTILES; q++)
-		add_metric(store, run, w->series, stats_quantile_name((enum stats_quantile)q),
-			s.quantiles[q]);
-	add_metric(store, run, w->series, "max", s.max);
-	add_metric(store, run, w->series, "max_index", (double)s.max_index);
 	ck_assert_msg(store_commit_window(store) == 0, "%s", store_error(store));
 }
 

@@ -27,6 +27,10 @@ int64_t measured_begin_job(struct store *store, const char *suite, const char *s
 
 void measured_add_window(struct store *store, int64_t run, const struct measured_window *window);
 
+/* Into the open window what a run stores of such samples. */
+void measured_add_metrics(struct store *store, int64_t run, const char *series,
+	const int32_t *samples, size_t count, uint64_t period_counts);
+
 /* A series of tests/data/latency (1 to 12) in counts, each `scale` times; the caller frees it. */
 int32_t *measured_read_series(int number, double scale, size_t *count);
 

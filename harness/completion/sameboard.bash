@@ -55,14 +55,14 @@ _sameboard_argument() {
 		_sameboard_names ${SAMEBOARD_SUITES:+"$SAMEBOARD_SUITES"} harness/suites \
 			"${program%/*}/../share/sameboard/suites"
 		;;
-	show:1 | compare:* | report:*) _sameboard_words LAST ;;
+	show:1 | export:1 | compare:* | report:*) _sameboard_words LAST ;;
 	baseline:1) _sameboard_words "$("$program" baseline 2>/dev/null | sed -n 's/: runs .*//p')" ;;
 	power:1 | sd:1 | boards:1 | doctor:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	power:2) _sameboard_words 'on off cycle status' ;;
 	sd:2) _sameboard_words 'host dut off status write' ;;
 	wire:1) _sameboard_words decode ;;
 	log:1) _sameboard_words classify ;;
-	import:1 | sd:3 | wire:2 | log:2) _sameboard_files -f ;;
+	import:1 | export:2 | verify:1 | sd:3 | wire:2 | log:2) _sameboard_files -f ;;
 	esac
 }
 
