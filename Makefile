@@ -365,14 +365,15 @@ format:
 format-check:
 	$(Q)clang-format --dry-run --Werror $(formatted)
 
-## install: install programs, suites, rules, man pages and shell completion (PREFIX, DESTDIR)
+## install: install programs, suites, rules, published results, man pages and shell completion (PREFIX, DESTDIR)
 install: all
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/rules $(DESTDIR)$(datadir)/schema \
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/rules $(DESTDIR)$(datadir)/schema $(DESTDIR)$(datadir)/reference \
 		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir)
 	install -m 755 $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
 	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
 	install -m 644 harness/rules/*.json $(DESTDIR)$(datadir)/rules
 	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
+	install -m 644 harness/reference/*.json $(DESTDIR)$(datadir)/reference
 	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1
 	install -m 644 harness/completion/sameboard.bash $(DESTDIR)$(completiondir)/sameboard
 

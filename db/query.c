@@ -9,30 +9,25 @@
 #include "db/handle.h"
 #include "db/rows.h"
 
-#define COLUMN(kind, type, member)                                                                 \
-	{                                                                                          \
-		ROWS_##kind, offsetof(type, member)                                                \
-	}
-
 static const struct rows_column run_columns[] = {
-	COLUMN(INTEGER, struct query_run, id),
-	COLUMN(INTEGER, struct query_run, job_id),
-	COLUMN(TEXT, struct query_run, board),
-	COLUMN(TEXT, struct query_run, model),
-	COLUMN(TEXT, struct query_run, system),
-	COLUMN(TEXT, struct query_run, suite),
-	COLUMN(TEXT, struct query_run, image_version),
-	COLUMN(TEXT, struct query_run, image_file),
-	COLUMN(TEXT, struct query_run, image_sha256),
-	COLUMN(INTEGER, struct query_run, boot),
-	COLUMN(INTEGER, struct query_run, seed),
-	COLUMN(INTEGER, struct query_run, session),
-	COLUMN(BOOLEAN, struct query_run, emulated),
-	COLUMN(VERDICT, struct query_run, verdict),
-	COLUMN(TEXT, struct query_run, reason),
-	COLUMN(INTEGER, struct query_run, started_ms),
-	COLUMN(INTEGER, struct query_run, ended_ms),
-	COLUMN(INTEGER, struct query_run, windows),
+	ROWS_COLUMN(INTEGER, struct query_run, id),
+	ROWS_COLUMN(INTEGER, struct query_run, job_id),
+	ROWS_COLUMN(TEXT, struct query_run, board),
+	ROWS_COLUMN(TEXT, struct query_run, model),
+	ROWS_COLUMN(TEXT, struct query_run, system),
+	ROWS_COLUMN(TEXT, struct query_run, suite),
+	ROWS_COLUMN(TEXT, struct query_run, image_version),
+	ROWS_COLUMN(TEXT, struct query_run, image_file),
+	ROWS_COLUMN(TEXT, struct query_run, image_sha256),
+	ROWS_COLUMN(INTEGER, struct query_run, boot),
+	ROWS_COLUMN(INTEGER, struct query_run, seed),
+	ROWS_COLUMN(INTEGER, struct query_run, session),
+	ROWS_COLUMN(BOOLEAN, struct query_run, emulated),
+	ROWS_COLUMN(VERDICT, struct query_run, verdict),
+	ROWS_COLUMN(TEXT, struct query_run, reason),
+	ROWS_COLUMN(INTEGER, struct query_run, started_ms),
+	ROWS_COLUMN(INTEGER, struct query_run, ended_ms),
+	ROWS_COLUMN(INTEGER, struct query_run, windows),
 };
 
 #define RUN_COLUMNS                                                                                \
@@ -95,16 +90,16 @@ int query_run(struct store *store, int64_t run_id, struct query_run **run)
 }
 
 static const struct rows_column job_columns[] = {
-	COLUMN(INTEGER, struct query_job, id),
-	COLUMN(TEXT, struct query_job, command),
-	COLUMN(TEXT, struct query_job, suite),
-	COLUMN(TEXT, struct query_job, suite_json),
-	COLUMN(TEXT, struct query_job, plan),
-	COLUMN(TEXT, struct query_job, version),
-	COLUMN(INTEGER, struct query_job, started_ms),
-	COLUMN(INTEGER, struct query_job, ended_ms),
-	COLUMN(INTEGER, struct query_job, exit_code),
-	COLUMN(INTEGER, struct query_job, runs),
+	ROWS_COLUMN(INTEGER, struct query_job, id),
+	ROWS_COLUMN(TEXT, struct query_job, command),
+	ROWS_COLUMN(TEXT, struct query_job, suite),
+	ROWS_COLUMN(TEXT, struct query_job, suite_json),
+	ROWS_COLUMN(TEXT, struct query_job, plan),
+	ROWS_COLUMN(TEXT, struct query_job, version),
+	ROWS_COLUMN(INTEGER, struct query_job, started_ms),
+	ROWS_COLUMN(INTEGER, struct query_job, ended_ms),
+	ROWS_COLUMN(INTEGER, struct query_job, exit_code),
+	ROWS_COLUMN(INTEGER, struct query_job, runs),
 };
 
 #define JOB_COLUMNS                                                                                \
@@ -140,20 +135,20 @@ int query_job_runs(struct store *store, int64_t job_id, int64_t **run_ids)
 int query_windows(struct store *store, int64_t run_id, struct query_window **windows)
 {
 	static const struct rows_column columns[] = {
-		COLUMN(INTEGER, struct query_window, id),
-		COLUMN(INTEGER, struct query_window, run_id),
-		COLUMN(INTEGER, struct query_window, number),
-		COLUMN(INTEGER, struct query_window, bench),
-		COLUMN(TEXT, struct query_window, name),
-		COLUMN(TEXT, struct query_window, load),
-		COLUMN(TEXT, struct query_window, phase),
-		COLUMN(INTEGER, struct query_window, n),
-		COLUMN(INTEGER, struct query_window, period_us),
-		COLUMN(INTEGER, struct query_window, settle_ms),
-		COLUMN(INTEGER, struct query_window, duration_ms),
-		COLUMN(INTEGER, struct query_window, seed),
-		COLUMN(INTEGER, struct query_window, started_ms),
-		COLUMN(INTEGER, struct query_window, ended_ms),
+		ROWS_COLUMN(INTEGER, struct query_window, id),
+		ROWS_COLUMN(INTEGER, struct query_window, run_id),
+		ROWS_COLUMN(INTEGER, struct query_window, number),
+		ROWS_COLUMN(INTEGER, struct query_window, bench),
+		ROWS_COLUMN(TEXT, struct query_window, name),
+		ROWS_COLUMN(TEXT, struct query_window, load),
+		ROWS_COLUMN(TEXT, struct query_window, phase),
+		ROWS_COLUMN(INTEGER, struct query_window, n),
+		ROWS_COLUMN(INTEGER, struct query_window, period_us),
+		ROWS_COLUMN(INTEGER, struct query_window, settle_ms),
+		ROWS_COLUMN(INTEGER, struct query_window, duration_ms),
+		ROWS_COLUMN(INTEGER, struct query_window, seed),
+		ROWS_COLUMN(INTEGER, struct query_window, started_ms),
+		ROWS_COLUMN(INTEGER, struct query_window, ended_ms),
 	};
 	static const struct rows_kind kind = ROWS_KIND(struct query_window, columns);
 
@@ -167,15 +162,15 @@ int query_windows(struct store *store, int64_t run_id, struct query_window **win
 int query_series(struct store *store, int64_t window_id, struct query_series **series)
 {
 	static const struct rows_column columns[] = {
-		COLUMN(INTEGER, struct query_series, id),
-		COLUMN(INTEGER, struct query_series, window_id),
-		COLUMN(INTEGER, struct query_series, number),
-		COLUMN(TEXT, struct query_series, name),
-		COLUMN(INTEGER, struct query_series, kind),
-		COLUMN(INTEGER, struct query_series, count),
-		COLUMN(INTEGER, struct query_series, clipped),
-		COLUMN(INTEGER, struct query_series, crc32c),
-		COLUMN(INTEGER, struct query_series, stored_bytes),
+		ROWS_COLUMN(INTEGER, struct query_series, id),
+		ROWS_COLUMN(INTEGER, struct query_series, window_id),
+		ROWS_COLUMN(INTEGER, struct query_series, number),
+		ROWS_COLUMN(TEXT, struct query_series, name),
+		ROWS_COLUMN(INTEGER, struct query_series, kind),
+		ROWS_COLUMN(INTEGER, struct query_series, count),
+		ROWS_COLUMN(INTEGER, struct query_series, clipped),
+		ROWS_COLUMN(INTEGER, struct query_series, crc32c),
+		ROWS_COLUMN(INTEGER, struct query_series, stored_bytes),
 	};
 	static const struct rows_kind kind = ROWS_KIND(struct query_series, columns);
 
@@ -188,11 +183,11 @@ int query_series(struct store *store, int64_t window_id, struct query_series **s
 int query_metrics(struct store *store, int64_t run_id, struct query_metric **metrics)
 {
 	static const struct rows_column columns[] = {
-		COLUMN(INTEGER, struct query_metric, window_id),
-		COLUMN(TEXT, struct query_metric, series),
-		COLUMN(TEXT, struct query_metric, name),
-		COLUMN(NUMBER, struct query_metric, value),
-		COLUMN(TEXT, struct query_metric, unit),
+		ROWS_COLUMN(INTEGER, struct query_metric, window_id),
+		ROWS_COLUMN(TEXT, struct query_metric, series),
+		ROWS_COLUMN(TEXT, struct query_metric, name),
+		ROWS_COLUMN(NUMBER, struct query_metric, value),
+		ROWS_COLUMN(TEXT, struct query_metric, unit),
 	};
 	static const struct rows_kind kind = ROWS_KIND(struct query_metric, columns);
 
@@ -202,58 +197,44 @@ int query_metrics(struct store *store, int64_t run_id, struct query_metric **met
 		"i", run_id);
 }
 
-/* A metric of the series; one of its window, which no series has. */
-#define FIGURE(name) "max(CASE WHEN metrics.name = '" name "' THEN value END), "
-#define OF_WINDOW(name)                                                                            \
-	"(SELECT value FROM metrics AS of WHERE of.run_id = metrics.run_id AND of.window_id = "    \
-	"windows.id AND of.series_id IS NULL AND of.name = '" name "'), "
-
-int query_figures(struct store *store, int64_t run_id, struct query_figures **figures)
+int query_evidence(struct store *store, int64_t run_id, struct query_evidence **evidence)
 {
 	static const struct rows_column columns[] = {
-		COLUMN(INTEGER, struct query_figures, run_id),
-		COLUMN(INTEGER, struct query_figures, number),
-		COLUMN(INTEGER, struct query_figures, bench),
-		COLUMN(TEXT, struct query_figures, window),
-		COLUMN(TEXT, struct query_figures, phase),
-		COLUMN(TEXT, struct query_figures, series),
-		COLUMN(NUMBER, struct query_figures, counter_hz),
-		COLUMN(NUMBER, struct query_figures, floor),
-		COLUMN(NUMBER, struct query_figures, n),
-		COLUMN(NUMBER, struct query_figures, early),
-		COLUMN(NUMBER, struct query_figures, missed),
-		COLUMN(NUMBER, struct query_figures, p50),
-		COLUMN(NUMBER, struct query_figures, p90),
-		COLUMN(NUMBER, struct query_figures, p95),
-		COLUMN(NUMBER, struct query_figures, p99),
-		COLUMN(NUMBER, struct query_figures, p999),
-		COLUMN(NUMBER, struct query_figures, p9999),
-		COLUMN(NUMBER, struct query_figures, max),
-		COLUMN(NUMBER, struct query_figures, batch),
+		ROWS_COLUMN(INTEGER, struct query_evidence, window),
+		ROWS_COLUMN(TEXT, struct query_evidence, text),
 	};
-	static const struct rows_kind kind = ROWS_KIND(struct query_figures, columns);
+	static const struct rows_kind kind = ROWS_KIND(struct query_evidence, columns);
 
-	return rows_read(store, (void **)figures, &kind,
-		"SELECT metrics.run_id, windows.number, bench, windows.name, phase, series.name, " OF_WINDOW(
-			"counter_hz") OF_WINDOW("floor") FIGURE("n") FIGURE("early")
-			FIGURE("missed") FIGURE("p50") FIGURE("p90") FIGURE("p95") FIGURE(
-				"p99") FIGURE("p99.9") FIGURE("p99.99")
-				FIGURE("max") "ifnull(max(CASE WHEN metrics.name = 'batch' THEN value END), 1) "
-					      "FROM metrics JOIN series ON series.id = series_id "
-					      "JOIN windows ON windows.id = metrics.window_id WHERE metrics.run_id = ? "
-					      "GROUP BY series.id HAVING sum(metrics.name = 'p50') "
-					      "ORDER BY windows.number, series.number",
-		"i", run_id);
+	return rows_read(store, (void **)evidence, &kind,
+		"SELECT window, text FROM evidence WHERE run_id = ? ORDER BY window", "i", run_id);
+}
+
+int query_imports(struct store *store, const char *name, struct query_import **imports)
+{
+	static const struct rows_column columns[] = {
+		ROWS_COLUMN(TEXT, struct query_import, name),
+		ROWS_COLUMN(TEXT, struct query_import, format),
+		ROWS_COLUMN(TEXT, struct query_import, results),
+		ROWS_COLUMN(TEXT, struct query_import, source_name),
+		ROWS_COLUMN(TEXT, struct query_import, source_sha256),
+		ROWS_COLUMN(INTEGER, struct query_import, imported_ms),
+	};
+	static const struct rows_kind kind = ROWS_KIND(struct query_import, columns);
+
+	return rows_read(store, (void **)imports, &kind,
+		"SELECT name, format, results, source_name, source_sha256, imported_ms FROM imports "
+		"WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
+		"t", name);
 }
 
 int query_gates(struct store *store, int64_t run_id, struct query_gate **gates)
 {
 	static const struct rows_column columns[] = {
-		COLUMN(TEXT, struct query_gate, id),
-		COLUMN(INTEGER, struct query_gate, window),
-		COLUMN(GATE, struct query_gate, verdict),
-		COLUMN(TEXT, struct query_gate, evidence),
-		COLUMN(TEXT, struct query_gate, threshold),
+		ROWS_COLUMN(TEXT, struct query_gate, id),
+		ROWS_COLUMN(INTEGER, struct query_gate, window),
+		ROWS_COLUMN(GATE, struct query_gate, verdict),
+		ROWS_COLUMN(TEXT, struct query_gate, evidence),
+		ROWS_COLUMN(TEXT, struct query_gate, threshold),
 	};
 	static const struct rows_kind kind = ROWS_KIND(struct query_gate, columns);
 
@@ -267,10 +248,10 @@ int query_gates(struct store *store, int64_t run_id, struct query_gate **gates)
 int query_events(struct store *store, int64_t run_id, struct query_event **events)
 {
 	static const struct rows_column columns[] = {
-		COLUMN(INTEGER, struct query_event, at_ms),
-		COLUMN(INTEGER, struct query_event, window),
-		COLUMN(TEXT, struct query_event, kind),
-		COLUMN(TEXT, struct query_event, text),
+		ROWS_COLUMN(INTEGER, struct query_event, at_ms),
+		ROWS_COLUMN(INTEGER, struct query_event, window),
+		ROWS_COLUMN(TEXT, struct query_event, kind),
+		ROWS_COLUMN(TEXT, struct query_event, text),
 	};
 	static const struct rows_kind kind = ROWS_KIND(struct query_event, columns);
 
@@ -284,8 +265,8 @@ int query_events(struct store *store, int64_t run_id, struct query_event **event
 int query_facts(struct store *store, int64_t run_id, struct query_fact **facts)
 {
 	static const struct rows_column columns[] = {
-		COLUMN(TEXT, struct query_fact, key),
-		COLUMN(TEXT, struct query_fact, value),
+		ROWS_COLUMN(TEXT, struct query_fact, key),
+		ROWS_COLUMN(TEXT, struct query_fact, value),
 	};
 	static const struct rows_kind kind = ROWS_KIND(struct query_fact, columns);
 
@@ -296,10 +277,10 @@ int query_facts(struct store *store, int64_t run_id, struct query_fact **facts)
 int query_baselines(struct store *store, struct query_baseline **baselines)
 {
 	static const struct rows_column columns[] = {
-		COLUMN(TEXT, struct query_baseline, name),
-		COLUMN(TEXT, struct query_baseline, note),
-		COLUMN(INTEGER, struct query_baseline, created_ms),
-		COLUMN(INTEGER, struct query_baseline, run_id),
+		ROWS_COLUMN(TEXT, struct query_baseline, name),
+		ROWS_COLUMN(TEXT, struct query_baseline, note),
+		ROWS_COLUMN(INTEGER, struct query_baseline, created_ms),
+		ROWS_COLUMN(INTEGER, struct query_baseline, run_id),
 	};
 	static const struct rows_kind kind = ROWS_KIND(struct query_baseline, columns);
 

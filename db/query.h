@@ -64,11 +64,40 @@ struct query_metric {
 struct query_figures {
 	int64_t run_id, number, bench; /* number: of the window */
 	const char *window;	       /* its name */
-	const char *phase, *series;
-	double counter_hz, floor; /* of its window */
-	double batch;		  /* operations a sample is of; 1: one */
+	const char *phase, *load, *series;
+	int64_t window_id, series_id, period_us; /* ids: of the rows */
+	double counter_hz, floor;		 /* of its window */
+	double batch;				 /* operations a sample is of; 1: one */
 	double n, early, missed;
-	double p50, p90, p95, p99, p999, p9999, max;
+	double min, mean, sd;
+	double p50, p90, p95, p99, p999, p9999, max, max_index;
+};
+
+/* One statistic of one series over many runs, oldest first. */
+struct query_point {
+	int64_t run_id, started_ms;
+	const char *system, *image_version, *image_sha256;
+	enum verdict verdict;
+	double value; /* as stored */
+	double counter_hz, batch;
+};
+
+/* Which points; NULL, 0: any. */
+struct query_points {
+	const char *window, *phase, *series, *metric; /* all but phase required */
+	const char *board, *suite, *system;
+	int64_t job_id;
+	size_t limit; /* the newest ones */
+};
+
+struct query_evidence {
+	int64_t window; /* number; 0: of the run */
+	const char *text;
+};
+
+struct query_import {
+	const char *name, *format, *results, *source_name, *source_sha256;
+	int64_t imported_ms;
 };
 
 struct query_gate {
@@ -126,6 +155,17 @@ int query_gates(struct store *store, int64_t run_id, struct query_gate **gates);
 int query_events(struct store *store, int64_t run_id, struct query_event **events);
 int query_facts(struct store *store, int64_t run_id, struct query_fact **facts);
 int query_baselines(struct store *store, struct query_baseline **baselines);
+int query_evidence(struct store *store, int64_t run_id, struct query_evidence **evidence);
+
+/* By name; all of them where name is NULL. */
+int query_imports(struct store *store, const char *name, struct query_import **imports);
+
+/* Of closed runs. */
+int query_points(
+	struct store *store, const struct query_points *which, struct query_point **points);
+
+/* The value of a run's metric of this name, of no series; NaN where there is none. */
+int query_metric(struct store *store, int64_t run_id, const char *name, double *value);
 
 /* Value of `key` among `count` facts, or `fallback`; borrowed from the array. */
 const char *query_find_fact(

@@ -31,6 +31,11 @@ struct rows_kind {
 	size_t row_size;
 };
 
+#define ROWS_COLUMN(kind, type, member)                                                            \
+	{                                                                                          \
+		ROWS_##kind, offsetof(type, member)                                                \
+	}
+
 #define ROWS_KIND(type, columns)                                                                   \
 	{                                                                                          \
 		columns, (int)(sizeof(columns) / sizeof((columns)[0])), sizeof(type)               \

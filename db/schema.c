@@ -168,7 +168,28 @@ static const char step_3[] =
 static const char step_4[] =
 	"ALTER TABLE queue ADD COLUMN baseline TEXT;\n"; /* name or run; NULL: none */
 
-static const char *const steps[STORE_SCHEMA_VERSION] = {step_1, step_2, step_3, step_4};
+/*
+ * Results of others; what the host saw and gates were judged by; and what a row's
+ * figures over many runs are found with.
+ */
+static const char step_5[] =
+	"CREATE TABLE imports(\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  name TEXT NOT NULL UNIQUE,\n"
+	"  format TEXT NOT NULL,\n"	 /* of the file: results, cyclictest-json, ... */
+	"  results TEXT NOT NULL,\n"	 /* as harness/schema/results.json */
+	"  source_name TEXT NOT NULL,\n" /* of the file that was imported */
+	"  source_sha256 TEXT NOT NULL,\n"
+	"  imported_ms INTEGER NOT NULL);\n"
+	"CREATE TABLE evidence(\n"
+	"  run_id INTEGER NOT NULL REFERENCES runs(id),\n"
+	"  window INTEGER NOT NULL,\n" /* its number; 0: of the run */
+	"  text TEXT NOT NULL,\n"      /* JSON */
+	"  PRIMARY KEY(run_id, window)) WITHOUT ROWID;\n"
+	"CREATE INDEX windows_by_name ON windows(name, run_id);\n"
+	"CREATE INDEX metrics_by_window ON metrics(window_id, name);\n";
+
+static const char *const steps[STORE_SCHEMA_VERSION] = {step_1, step_2, step_3, step_4, step_5};
 
 const char *schema_step(int step)
 {

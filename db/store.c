@@ -311,6 +311,21 @@ int64_t store_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int store_set_import(struct store *store, const struct store_import *import)
+{
+	int result = handle_check(store, true);
+
+	if (result)
+		return result;
+	if (!import->name || !import->results)
+		return handle_fail(store, -EINVAL, "an import needs a name and results");
+	return handle_run(store, "store an import",
+		"INSERT OR REPLACE INTO imports(name, format, results, source_name, source_sha256, "
+		"imported_ms) VALUES(?, ?, ?, ?, ?, ?)",
+		"ttttti", import->name, import->format, import->results, import->source_name,
+		import->source_sha256, import->imported_ms);
+}
+
 int store_set_baseline(struct store *store, const char *name, const char *note,
 	const int64_t *run_ids, size_t run_count, int64_t now_ms)
 {

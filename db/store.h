@@ -30,7 +30,7 @@
 struct store;
 
 /* The newest schema this program knows (PRAGMA user_version). */
-#define STORE_SCHEMA_VERSION 4
+#define STORE_SCHEMA_VERSION 5
 
 enum store_flag {
 	STORE_READ_ONLY = 1, /* never creates, migrates or writes */
@@ -237,6 +237,26 @@ int store_end_run(struct store *store, int64_t run_id, enum verdict verdict, con
  * what they measured is kept and not compared.  Their number, or an error.
  */
 int store_void_runs(struct store *store, int64_t job_id, const char *reason, int64_t now_ms);
+
+/*
+ * What the host saw of a window (0: of the run) and gates are judged by, as JSON.
+ * Joins an open window's transaction; a later one replaces.
+ */
+int store_set_evidence(struct store *store, int64_t run_id, unsigned window, const char *text);
+
+/* --------------------------------------------------------------- imports */
+
+/* Results of others: kept beside the runs, never among them. */
+struct store_import {
+	const char *name;
+	const char *format;  /* of the file that was read */
+	const char *results; /* as JSON */
+	const char *source_name, *source_sha256;
+	int64_t imported_ms;
+};
+
+/* One of the same name is replaced. */
+int store_set_import(struct store *store, const struct store_import *import);
 
 /* ------------------------------------------------------------- baselines */
 

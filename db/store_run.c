@@ -122,6 +122,18 @@ int store_set_fact(struct store *store, int64_t run_id, const char *key, const c
 	return result ? result : finish(store, write_fact(store, run_id, key, value));
 }
 
+int store_set_evidence(struct store *store, int64_t run_id, unsigned window, const char *text)
+{
+	int result = handle_check(store, true);
+
+	return result ? result
+		      : finish(store,
+				handle_run(store, "store evidence",
+					"INSERT OR REPLACE INTO evidence(run_id, window, text) "
+					"VALUES(?, ?, ?)",
+					"iit", run_id, (int64_t)window, text));
+}
+
 static int write_fact_line(struct store *store, int64_t run_id, unsigned number, char *line)
 {
 	char key[32];

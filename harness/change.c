@@ -173,9 +173,7 @@ static const struct query_figures *find_same(
 	for (int i = 0; i < side->figure_counts[run]; i++) {
 		const struct query_figures *figures = &side->figures[run][i];
 
-		if (strcmp(figures->window, like->window) == 0 &&
-			strcmp(figures->phase, like->phase) == 0 &&
-			strcmp(figures->series, like->series) == 0)
+		if (rows_is_same(figures, like))
 			return figures;
 	}
 	return NULL;
@@ -217,7 +215,7 @@ static int add_row(struct change *change, const struct side *sides, const char *
 	struct judge_row *judged;
 	char name[96];
 
-	rows_name(name, sizeof(name), like->window, like->phase, like->series);
+	rows_name_figures(name, sizeof(name), like);
 	row = realloc(change->rows, (change->row_count + 1) * sizeof(*row));
 	if (row)
 		change->rows = row;

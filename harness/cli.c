@@ -28,6 +28,15 @@ const struct cli_command cli_commands[] = {
 	{"baseline", "[NAME [RUN...]]",
 		"name runs to hold others against (default: the last job's), or list them", "dJjh",
 		0, CLI_ARGUMENTS_MAX, command_baseline},
+	{"report", "[RUN...]",
+		"make a report of runs as HTML, Markdown, LaTeX, CSV or JSON (default: the last job)",
+		"dJBfIHmxvOgjh", 0, CLI_ARGUMENTS_MAX, command_report},
+	{"import", "[FILE]", "take results that others have measured, or list them", "dNTajh", 0, 1,
+		command_import},
+	{"export", "RUN FILE", "write a run with all its evidence into one file", "djh", 2, 2,
+		command_export},
+	{"verify", "FILE", "judge a file of evidence again, without lab and database", "jh", 1, 1,
+		command_verify},
 	{"gates", "", "explain every validity gate", "jh", 0, 0, command_gates},
 	{"boards", "[BOARD]", "list the boards of the lab file, who holds them, and their health",
 		"ldEjh", 0, 1, command_boards},
@@ -87,11 +96,23 @@ static const struct option_row {
 	{'F', "report", "FD", "a socket of the daemon for progress and console"},
 	{'E', "release", NULL, "end the board's quarantine"},
 	{'W', "raw", NULL, "print frames too, as they are on the line"},
+	{'f', "reference", NULL, "the published figures that come with sameboard"},
+	{'I', "import", "NAME", "results that were imported under this name"},
+	{'H', "html", NULL, "one HTML file with its figures (default)"},
+	{'m', "md", NULL, "Markdown"},
+	{'x', "tex", NULL, "LaTeX tables"},
+	{'v', "csv", NULL, "the rows alone, as CSV"},
+	{'O', "output", "FILE", "write to this file (-o) instead of standard output"},
+	{'g', "figures", "DIR", "write each figure as PDF and PNG into this folder"},
+	{'N', "name", "NAME", "keep the results under this name (default: the file's)"},
+	{'T', "citation", "TEXT", "who measured it and where it stands"},
+	{'a', "unit", "UNIT", "of a histogram's values: ns, us or ms (default us)"},
 	{'j', "json", NULL, "print JSON"},
 	{'q', "quiet", NULL, "no progress on stderr"},
 	{'h', "help", NULL, "print this help"},
 	{'V', "version", NULL, "print the version"},
 };
+#define LONG_OPTION 0x100 /* so that -o is not --os */
 #define OPTION_ROWS (sizeof(option_rows) / sizeof(option_rows[0]))
 
 /* ------------------------------------------------------------------- help */
@@ -173,6 +194,16 @@ static int parse_systems(struct cli *cli, const char *list)
 	return 0;
 }
 
+static int take_format(struct cli *cli, enum cli_format format)
+{
+	if (cli->format == CLI_FORMAT_NONE || cli->format == format) {
+		cli->format = format;
+		return 0;
+	}
+	log_error("a report has one format: of --html, --md, --tex, --csv and --json one");
+	return -EINVAL;
+}
+
 static int take_option(struct cli *cli, int letter, const char *value)
 {
 	uint64_t number;
@@ -232,6 +263,35 @@ static int take_option(struct cli *cli, int letter, const char *value)
 			return -EINVAL;
 		cli->report_fd = (int)number;
 		return 0;
+	case 'f':
+		cli->reference = true;
+		return 0;
+	case 'I':
+		cli->import = value;
+		return 0;
+	case 'H':
+		return take_format(cli, CLI_FORMAT_HTML);
+	case 'm':
+		return take_format(cli, CLI_FORMAT_MARKDOWN);
+	case 'x':
+		return take_format(cli, CLI_FORMAT_LATEX);
+	case 'v':
+		return take_format(cli, CLI_FORMAT_CSV);
+	case 'O':
+		cli->output = value;
+		return 0;
+	case 'g':
+		cli->figures = value;
+		return 0;
+	case 'N':
+		cli->name = value;
+		return 0;
+	case 'T':
+		cli->citation = value;
+		return 0;
+	case 'a':
+		cli->unit = value;
+		return 0;
 	case 'E':
 		cli->release = true;
 		return 0;
@@ -290,10 +350,12 @@ static int parse_options(struct cli *cli, const struct cli_command *command, int
 		if (strchr(command->options, option_rows[i].letter))
 			options[count++] = (struct option){option_rows[i].name,
 				option_rows[i].argument ? required_argument : no_argument, NULL,
-				option_rows[i].letter};
+				LONG_OPTION | option_rows[i].letter};
 	opterr = 0;
 	optind = 2;
-	while ((letter = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, strchr(command->options, 'O') ? ":ho:" : ":h",
+			options, NULL)) != -1) {
+		letter = letter == 'o' ? 'O' : letter & ~LONG_OPTION;
 		if (letter == 'h')
 			return print_help(command) + 1;
 		if (letter == ':' || letter == '?') {

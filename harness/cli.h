@@ -20,6 +20,15 @@
 #define CLI_SYSTEMS_MAX	  16
 #define CLI_ARGUMENTS_MAX 64
 
+enum cli_format {
+	CLI_FORMAT_NONE,
+	CLI_FORMAT_HTML,
+	CLI_FORMAT_MARKDOWN,
+	CLI_FORMAT_LATEX,
+	CLI_FORMAT_CSV,
+	CLI_FORMAT_JSON,
+};
+
 struct cli {
 	const char *lab;    /* NULL: where lab_open() looks */
 	const char *board;  /* NULL: the only one of the lab */
@@ -27,18 +36,24 @@ struct cli {
 	const char *images; /* never NULL after cli_parse() */
 	const char *systems[CLI_SYSTEMS_MAX];
 	size_t system_count;
-	unsigned repeat;	   /* 0: not given */
-	unsigned limit;		   /* 0: not given */
-	uint64_t seed;		   /* 1 if not given */
-	const char *job;	   /* NULL: not given */
-	const char *baseline;	   /* NULL: not given */
-	const char *run;	   /* NULL: not given */
-	const char *expect_medium; /* NULL: not given */
-	const char *rules;	   /* of the watcher, NULL: only the built-in ones */
-	const char *socket;	   /* of the daemon; NULL: where client_open() looks */
-	const char *client;	   /* name to queue under, NULL: the user's */
-	int report_fd;		   /* a worker's line to its daemon, 0: none */
-	bool json, quiet, console, release, raw;
+	unsigned repeat;	     /* 0: not given */
+	unsigned limit;		     /* 0: not given */
+	uint64_t seed;		     /* 1 if not given */
+	const char *job;	     /* NULL: not given */
+	const char *baseline;	     /* NULL: not given */
+	const char *run;	     /* NULL: not given */
+	const char *expect_medium;   /* NULL: not given */
+	const char *rules;	     /* of the watcher, NULL: only the built-in ones */
+	const char *socket;	     /* of the daemon; NULL: where client_open() looks */
+	const char *client;	     /* name to queue under, NULL: the user's */
+	enum cli_format format;	     /* of a report */
+	const char *output;	     /* file instead of standard output, NULL: not given */
+	const char *figures;	     /* folder for pictures, NULL: not given */
+	const char *import;	     /* set of imported results, NULL: not given */
+	const char *name, *citation; /* of what is imported, NULL: not given */
+	const char *unit;	     /* of what is imported, NULL: as its format has it */
+	int report_fd;		     /* a worker's line to its daemon, 0: none */
+	bool json, quiet, console, release, reference, raw;
 	bool db_is_given, images_is_given; /* by option or environment */
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;
@@ -68,6 +83,10 @@ int command_list(struct cli *cli);
 int command_show(struct cli *cli);
 int command_compare(struct cli *cli);
 int command_baseline(struct cli *cli);
+int command_report(struct cli *cli);
+int command_import(struct cli *cli);
+int command_export(struct cli *cli);
+int command_verify(struct cli *cli);
 int command_gates(struct cli *cli);
 int command_boards(struct cli *cli);
 int command_power(struct cli *cli);

@@ -64,14 +64,14 @@ int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, 
 	return rc != CLI_PASS ? rc : exit_code;
 }
 
-/* Runs by --job or one by one: how many, or a negative exit code that was explained. */
-static int find_runs(struct cli *cli, struct store *store, const char *const *words,
-	size_t word_count, int64_t **ids)
+int cmd_compare_find_runs(struct cli *cli, struct store *store, const char *const *words,
+	size_t word_count, int64_t **ids, char *set, size_t set_size)
 {
 	int64_t job_id = 0;
 	int rc = 0, count;
 
 	*ids = NULL;
+	snprintf(set, set_size, "%zu runs", word_count);
 	if (word_count > 0 && cli->job) {
 		log_error("give --job or runs, not both");
 		return -CLI_USAGE;
@@ -85,6 +85,7 @@ static int find_runs(struct cli *cli, struct store *store, const char *const *wo
 		rc = query_resolve_job(store, cli->job ? cli->job : "LAST", &job_id);
 		count = rc == 0 ? query_job_runs(store, job_id, ids) : rc;
 		rc = count < 0 ? count : 0;
+		snprintf(set, set_size, "job %lld", (long long)job_id);
 	}
 	if (rc != 0 || !*ids) {
 		log_error("%s", rc ? store_error(store) : "there are no runs");
@@ -98,6 +99,7 @@ int command_compare(struct cli *cli)
 	struct store *store = NULL;
 	struct baseline baseline = {0};
 	int64_t *ids = NULL;
+	char set[64];
 	int count, exit_code = CLI_USAGE;
 
 	if (store_open(&store, cli->db, STORE_READ_ONLY) != 0) {
@@ -108,7 +110,8 @@ int command_compare(struct cli *cli)
 		log_error("--baseline: %s", baseline.error);
 		goto out;
 	}
-	count = find_runs(cli, store, cli->arguments, cli->argument_count, &ids);
+	count = cmd_compare_find_runs(
+		cli, store, cli->arguments, cli->argument_count, &ids, set, sizeof(set));
 	exit_code = count < 0 ? -count
 			      : cmd_compare_print(cli, store, ids, (size_t)count, &baseline, NULL);
 out:
@@ -193,6 +196,7 @@ static int set_baseline(struct cli *cli, struct store *store)
 {
 	const char *name = cli->arguments[0];
 	int64_t *ids = NULL;
+	char set[64];
 	int count, exit_code = CLI_USAGE;
 
 	if (!baseline_is_name(name)) {
@@ -201,7 +205,8 @@ static int set_baseline(struct cli *cli, struct store *store)
 			name);
 		return CLI_USAGE;
 	}
-	count = find_runs(cli, store, cli->arguments + 1, cli->argument_count - 1, &ids);
+	count = cmd_compare_find_runs(
+		cli, store, cli->arguments + 1, cli->argument_count - 1, &ids, set, sizeof(set));
 	if (count > 0 && may_be_baseline(store, ids, count)) {
 		exit_code = store_set_baseline(
 				    store, name, NULL, ids, (size_t)count, store_now_ms()) == 0

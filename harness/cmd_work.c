@@ -12,8 +12,9 @@
 #include "harness/cli.h"
 #include "harness/job.h"
 #include "harness/log.h"
+#include "harness/progress.h"
 #include "harness/recover.h"
-#include "harness/report.h"
+
 #include "harness/stop.h"
 
 #define BUSY_PATIENCE_MS  60000
@@ -23,16 +24,16 @@
 #define STORE_PATIENCE_MS 60000
 
 struct work {
-	struct report report;
+	struct progress progress;
 	struct lab *lab;
 	struct store *store;
 };
 
 static int work_open(struct work *work, struct cli *cli)
 {
-	*work = (struct work){.report = {.fd = -1}};
+	*work = (struct work){.progress = {.fd = -1}};
 	if (cli->report_fd > 0)
-		report_begin(&work->report, cli->report_fd);
+		progress_begin(&work->progress, cli->report_fd);
 	if (lab_open(&work->lab, cli->lab) != 0) {
 		log_error("%s", lab_error(work->lab));
 		return CLI_USAGE;
@@ -49,13 +50,13 @@ static int work_close(struct work *work, int exit_code)
 {
 	store_close(work->store);
 	lab_close(work->lab);
-	report_end(&work->report);
+	progress_end(&work->progress);
 	return exit_code;
 }
 
 static struct link_tap work_watch(struct work *work)
 {
-	return work->report.fd >= 0 ? report_tap(&work->report) : (struct link_tap){0};
+	return work->progress.fd >= 0 ? progress_tap(&work->progress) : (struct link_tap){0};
 }
 
 /* -------------------------------------------------------------------- work */

@@ -13,12 +13,12 @@
 /* Everything that was read of one run. */
 struct loaded_run {
 	struct query_run *run;
-	struct query_metric *metrics;
 	struct query_figures *figures;
 	struct query_gate *gates;
 	struct query_fact *facts;
 	struct query_event *events;
-	int metric_count, figure_count, gate_count, fact_count, event_count;
+	int figure_count, gate_count, fact_count, event_count;
+	double clock_ppm;
 	size_t system;
 };
 
@@ -37,7 +37,7 @@ static int load_run(struct store *store, int64_t run_id, struct loaded_run *load
 		return rc;
 	if ((rc = loaded->figure_count = query_figures(store, run_id, &loaded->figures)) < 0)
 		return rc;
-	if ((rc = loaded->metric_count = query_metrics(store, run_id, &loaded->metrics)) < 0)
+	if ((rc = query_metric(store, run_id, "clock", &loaded->clock_ppm)) < 0)
 		return rc;
 	if ((rc = loaded->gate_count = query_gates(store, run_id, &loaded->gates)) < 0)
 		return rc;
@@ -61,6 +61,7 @@ static size_t find_system(struct compare *compare, const struct loaded_run *run)
 		.name = run->run->system,
 		.protection = "",
 		.address_space = "",
+		.mode = "",
 		.version = run->run->image_version,
 		.clock_ppm = NAN,
 	};
@@ -75,6 +76,7 @@ static void add_run_to_system(struct compare_system *system, const struct loaded
 	system->valid++;
 	system->is_emulated |= run->run->emulated;
 	system->protection = query_find_fact(run->facts, run->fact_count, "protection", "");
+	system->mode = query_find_fact(run->facts, run->fact_count, "mode", "");
 	system->address_space = query_find_fact(run->facts, run->fact_count, "address_space", "");
 	for (int i = 0; i < run->gate_count; i++) {
 		system->gates_passed += run->gates[i].verdict == GATE_VERDICT_PASS;
@@ -82,17 +84,19 @@ static void add_run_to_system(struct compare_system *system, const struct loaded
 		system->gates_not_applicable +=
 			run->gates[i].verdict == GATE_VERDICT_NOT_APPLICABLE;
 	}
-	for (int i = 0; i < run->metric_count; i++) {
-		if (strcmp(run->metrics[i].name, "counter_hz") == 0)
-			system->counter_hz = run->metrics[i].value;
-		else if (strcmp(run->metrics[i].name, "clock") == 0)
-			system->clock_ppm = run->metrics[i].value;
-	}
+	if (run->figure_count > 0)
+		system->counter_hz = run->figures[0].counter_hz;
+	if (!isnan(run->clock_ppm))
+		system->clock_ppm = run->clock_ppm;
+	system->last_run_id = run->run->id;
+	system->facts = run->facts;
+	system->fact_count = run->fact_count;
 }
 
 /* ------------------------------------------------------------------- rows */
 
-static struct compare_row *find_row(struct compare *compare, const char *name)
+static struct compare_row *find_row(
+	struct compare *compare, const char *name, const struct query_figures *like)
 {
 	struct compare_row *grown;
 
@@ -105,6 +109,7 @@ static struct compare_row *find_row(struct compare *compare, const char *name)
 	compare->rows = grown;
 	grown = &compare->rows[compare->row_count];
 	snprintf(grown->name, sizeof(grown->name), "%s", name);
+	grown->like = like;
 	grown->cells = calloc(compare->system_count, sizeof(*grown->cells));
 	if (!grown->cells)
 		return NULL;
@@ -117,7 +122,7 @@ static bool name_row(const struct query_figures *figures, char *name, size_t siz
 {
 	if (!rows_is_compared((unsigned)figures->bench, figures->series))
 		return false;
-	rows_name(name, size, figures->window, figures->phase, figures->series);
+	rows_name_figures(name, size, figures);
 	return true;
 }
 
@@ -127,14 +132,14 @@ static int find_rows(struct compare *compare, const struct loaded_run *run)
 	for (int i = 0; i < run->figure_count; i++) {
 		char name[96];
 
-		if (name_row(&run->figures[i], name, sizeof(name)) && !find_row(compare, name))
+		if (name_row(&run->figures[i], name, sizeof(name)) &&
+			!find_row(compare, name, &run->figures[i]))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* A row in the valid runs of one system: the number of runs that have it. */
-static size_t collect(const struct compare *compare, const char *row, size_t system,
+size_t compare_collect(const struct compare *compare, const struct compare_row *row, size_t system,
 	const struct query_figures **found)
 {
 	size_t count = 0;
@@ -144,10 +149,7 @@ static size_t collect(const struct compare *compare, const char *row, size_t sys
 		bool is_found = run->system != system || run->run->verdict != VERDICT_PASS;
 
 		for (int i = 0; !is_found && i < run->figure_count; i++) {
-			char name[96];
-
-			is_found = name_row(&run->figures[i], name, sizeof(name)) &&
-				   strcmp(name, row) == 0;
+			is_found = rows_is_same(&run->figures[i], row->like);
 			if (is_found)
 				found[count++] = &run->figures[i];
 		}
@@ -217,6 +219,16 @@ static double highest_over(struct over_runs *runs, size_t offset)
 	return best;
 }
 
+static double lowest_over(struct over_runs *runs, size_t offset)
+{
+	double best = NAN;
+
+	take(runs, offset);
+	for (size_t i = 0; i < runs->count; i++)
+		best = fmin(best, runs->values[i]);
+	return best;
+}
+
 #define FIGURE(member) offsetof(struct query_figures, member)
 
 static int fill_cell(struct compare *compare, struct compare_row *row, size_t system)
@@ -229,13 +241,18 @@ static int fill_cell(struct compare *compare, struct compare_row *row, size_t sy
 	int rc = runs.found && runs.values ? 0 : -ENOMEM;
 
 	if (rc == 0)
-		runs.count = collect(compare, row->name, system, runs.found);
+		runs.count = compare_collect(compare, row, system, runs.found);
 	cell->boots = (unsigned)runs.count;
 	if (rc == 0 && runs.count > 0) {
 		cell->batch = median_over(&runs, FIGURE(batch));
 		cell->floor = median_over(&runs, FIGURE(floor)) / cell->batch;
 		cell->n = median_over(&runs, FIGURE(n));
+		cell->min = lowest_over(&runs, FIGURE(min)) / cell->batch;
+		cell->mean = median_over(&runs, FIGURE(mean)) / cell->batch;
+		cell->sd = median_over(&runs, FIGURE(sd)) / cell->batch;
 		cell->p50 = median_over(&runs, FIGURE(p50)) / cell->batch;
+		cell->p90 = median_over(&runs, FIGURE(p90)) / cell->batch;
+		cell->p95 = median_over(&runs, FIGURE(p95)) / cell->batch;
 		cell->p99 = median_over(&runs, FIGURE(p99)) / cell->batch;
 		cell->p999 = median_over(&runs, FIGURE(p999)) / cell->batch;
 		cell->max = highest_over(&runs, FIGURE(max)) / cell->batch;
@@ -281,6 +298,18 @@ int compare_init(struct compare *compare, struct store *store, const int64_t *ru
 	return rc;
 }
 
+size_t compare_events(const struct compare *compare, size_t run, const struct query_event **events)
+{
+	*events = compare->loaded->runs[run].events;
+	return (size_t)compare->loaded->runs[run].event_count;
+}
+
+size_t compare_gates(const struct compare *compare, size_t run, const struct query_gate **gates)
+{
+	*gates = compare->loaded->runs[run].gates;
+	return (size_t)compare->loaded->runs[run].gate_count;
+}
+
 void compare_fini(struct compare *compare)
 {
 	for (size_t i = 0; compare->loaded && i < compare->loaded->count; i++) {
@@ -288,7 +317,6 @@ void compare_fini(struct compare *compare)
 
 		free(run->run);
 		free(run->figures);
-		free(run->metrics);
 		free(run->gates);
 		free(run->facts);
 		free(run->events);

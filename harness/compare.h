@@ -21,26 +21,31 @@
 struct compare_cell {
 	unsigned boots;		 /* valid runs that have this row; 0: none */
 	const char *unsupported; /* why the system has no such row; NULL if it has */
-	const char *mode;	 /* row flag: "S-flat", "U+MMU thread" */
 	double floor;
-	double n;     /* samples of one run */
-	double batch; /* operations that a sample is the mean of; 1: no batch */
-	double p50, p99, p999, max;
+	double n;	      /* samples of one run */
+	double batch;	      /* operations that a sample is the mean of; 1: no batch */
+	double min, mean, sd; /* NaN where an older run has none */
+	double p50, p90, p95, p99, p999, max;
 	double missed, early; /* of all runs */
 };
 
 struct compare_row {
-	char name[96];		    /* "wake.idle aligned", "mutex.pair plain" */
-	struct compare_cell *cells; /* one a system */
+	char name[96];			  /* "wake.idle aligned", "mutex.pair plain" */
+	const struct query_figures *like; /* of the first run that has it */
+	struct compare_cell *cells;	  /* one a system */
 };
 
 struct compare_system {
 	const char *name;
 	const char *protection, *address_space, *version;
+	const char *mode; /* of its rows: "S-flat", "U+MMU thread" */
 	double counter_hz;
 	double clock_ppm; /* NaN: not audited */
 	bool is_emulated;
 	unsigned runs, valid;
+	int64_t last_run_id; /* of the valid ones; 0: none, and no facts */
+	const struct query_fact *facts;
+	int fact_count;
 	unsigned gates_passed, gates_not_applicable, gates_unknown; /* of valid runs */
 };
 
@@ -58,6 +63,15 @@ struct compare {
 int compare_init(
 	struct compare *compare, struct store *store, const int64_t *run_ids, size_t count);
 void compare_fini(struct compare *compare);
+
+/*
+ * A row in the valid runs of one system: how many have it.  `found` has room for
+ * all runs; borrowed like the arrays of the next two, whose `run` is an index.
+ */
+size_t compare_collect(const struct compare *compare, const struct compare_row *row, size_t system,
+	const struct query_figures **found);
+size_t compare_events(const struct compare *compare, size_t run, const struct query_event **events);
+size_t compare_gates(const struct compare *compare, size_t run, const struct query_gate **gates);
 
 /* For people; free() it.  NULL without memory. */
 char *compare_to_text(const struct compare *compare);

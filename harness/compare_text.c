@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "harness/compare.h"
-#include "harness/table.h"
+#include "harness/sheet.h"
 
 #define BOOTS_FOR_VERDICT 5
 
@@ -113,6 +113,22 @@ static void print_table(FILE *out, const struct compare *compare)
 	table_fini(&table);
 }
 
+/* What decides comes first; one system alone decides nothing. */
+static void print_sheet(FILE *out, const struct compare *compare)
+{
+	char align[TABLE_COLUMNS_MAX + 1];
+	struct table table;
+	char *text;
+
+	if (compare->system_count < 2)
+		return;
+	sheet_fill(&table, align, compare);
+	text = table_to_text(&table);
+	fprintf(out, "%s\n", text ? text : "out of memory\n");
+	free(text);
+	table_fini(&table);
+}
+
 static void print_notes(FILE *out, const struct compare *compare)
 {
 	bool named = false;
@@ -161,6 +177,8 @@ char *compare_to_text(const struct compare *compare)
 			compare->runs[0]->model, compare->runs[0]->suite, compare->run_count,
 			compare->run_count == 1 ? "" : "s",
 			has_emulated(compare) ? ", EMULATED" : "");
+	if (compare->row_count)
+		print_sheet(out, compare);
 	if (compare->row_count)
 		print_table(out, compare);
 	else
@@ -234,6 +252,8 @@ cJSON *compare_to_json(const struct compare *compare)
 	cJSON *rows = cJSON_AddArrayToObject(json, "rows");
 	cJSON *excluded = cJSON_AddArrayToObject(json, "not_compared");
 
+	if (compare->row_count)
+		cJSON_AddItemToObject(json, "decision_sheet", sheet_to_json(compare));
 	cJSON_AddBoolToObject(json, "emulated", has_emulated(compare));
 	cJSON_AddBoolToObject(
 		json, "enough_boots_for_verdict", fewest_boots(compare) >= BOOTS_FOR_VERDICT);

@@ -16,7 +16,7 @@
 #include "harness/daemon.h"
 #include "harness/http.h"
 #include "harness/log.h"
-#include "harness/report.h"
+#include "harness/progress.h"
 
 /* A worker that was asked to end drives its board to rest first. */
 #define END_PATIENCE_MS 60000
@@ -61,7 +61,7 @@ static void run_child(struct daemon *daemon, const char *command, const char *wh
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	snprintf(report_text, sizeof(report_text), "%d", report);
 	execv(argv[0], (char *const *)(uintptr_t)argv);
-	dprintf(report, "%ccannot start %s: %s", REPORT_ERROR, argv[0], strerror(errno));
+	dprintf(report, "%ccannot start %s: %s", PROGRESS_ERROR, argv[0], strerror(errno));
 	_exit(CLI_LAB);
 }
 
@@ -243,24 +243,24 @@ static void take_record(struct daemon_worker *worker, char *record, size_t size)
 	char text[64];
 
 	record[size] = '\0';
-	switch ((enum report_kind)record[0]) {
-	case REPORT_PROGRESS:
+	switch ((enum progress_kind)record[0]) {
+	case PROGRESS_LINE:
 		tell(worker, "progress", record + 1);
 		break;
-	case REPORT_ERROR:
+	case PROGRESS_ERROR:
 		snprintf(worker->error, sizeof(worker->error), "%.1023s", record + 1);
 		if (worker->is_recovery)
 			tell(worker, "progress", record + 1);
 		break;
-	case REPORT_RX:
+	case PROGRESS_RX:
 		stream_append(&worker->console, record + 1, size - 1);
 		http_wake(worker->daemon->http, &worker->console);
 		break;
-	case REPORT_LOST:
+	case PROGRESS_LOST:
 		snprintf(text, sizeof(text), "(%.20s records were lost)", record + 1);
 		tell(worker, "progress", text);
 		break;
-	case REPORT_TX: /* shown by its echo */
+	case PROGRESS_TX: /* shown by its echo */
 	default:
 		break;
 	}
@@ -268,12 +268,12 @@ static void take_record(struct daemon_worker *worker, char *record, size_t size)
 
 void daemon_worker_read(struct daemon_worker *worker)
 {
-	char record[REPORT_SIZE_MAX + 1];
+	char record[PROGRESS_SIZE_MAX + 1];
 	ssize_t got;
 
 	if (worker->report < 0)
 		return;
-	while ((got = recv(worker->report, record, REPORT_SIZE_MAX, MSG_DONTWAIT)) > 0)
+	while ((got = recv(worker->report, record, PROGRESS_SIZE_MAX, MSG_DONTWAIT)) > 0)
 		take_record(worker, record, (size_t)got);
 	if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
 		close(worker->report); /* its end shows by SIGCHLD */

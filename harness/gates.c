@@ -50,6 +50,27 @@ static const struct gate_description descriptions[GATES] = {
 		"the board came up with all that the suite asks for",
 		"each fact of \"require\" as it says there",
 		"a panel without its display or network is no product, and measures faster"},
+	[GATE_MACHINE_STATE] = {"machine-state", false,
+		"the machine was as fast as in the other runs of the job",
+		"fixed work takes within 1 % of the median of the job's runs before",
+		"two systems on a machine that changed its speed in between are not compared"},
+	[GATE_BUILD_COMPARABLE] = {"build-comparable", false,
+		"system and agent were built to be fast, and not to be looked into",
+		"optimised, no sanitizer, no debug build, as facts and manifest say",
+		"unoptimised code and asserts cost more than what is measured: function only"},
+	[GATE_AGENT_BUILD] = {"agent-build", false,
+		"the agent that answered is the one that belongs to this program",
+		"the version in HELLO equals this program's, where the manifest names an agent",
+		"an old agent on an old card answers as willingly as a new one"},
+	[GATE_HOST_CLOCK] = {"host-clock", false,
+		"the host was awake, and its clock was not set, while it measured",
+		"wall clock within 1 s and 500 ppm of the monotonic one, suspended below 0.1 s",
+		"deadlines and times of a host that slept are not what they say"},
+	[GATE_WAKE_PLAUSIBLE] = {"wake-plausible", false,
+		"wake-ups are not faster than they can be",
+		"a warning where p50 is below the bracket of its release, or below the semaphore "
+		"handoff of the same run",
+		"a published p50 of 0.542 us lay in a bracket of 0.750 us"},
 	[GATE_SILENCE] = {"silence", true, "nothing was printed or received while measuring",
 		"0 bytes on the line between GO and DONE, counted at both ends",
 		"printing at 115200 baud in the window moves a scheduler by milliseconds"},
@@ -69,12 +90,22 @@ static const struct gate_description descriptions[GATES] = {
 		"a floor that moves says that the machine did"},
 	[GATE_PAGE_FAULTS] = {"page-faults", true, "no page was faulted in while measuring",
 		"0 page faults in the window", "one fault costs more than most latencies"},
-	[GATE_CLOCK_STEERED] = {"clock-steered", true, "nobody moved the clock while measuring",
+	[GATE_CLOCK_DISCIPLINE] = {"clock-discipline", true,
+		"nobody moved the clock while measuring",
 		"no loop of NTP runs, and no rate, offset or tick was set",
 		"1 ppm of slew moves a release by 20 us in 20 s"},
 	[GATE_FREQUENCY] = {"frequency", true, "the processor kept its frequency",
 		"no change counted, and the same within 1 % before and after",
 		"a governor halves it between two samples"},
+	[GATE_LOAD_RAN] = {"load-ran", true, "the load that was asked for did work",
+		"more than 0 rounds in the window, the rate is in the evidence",
+		"a load that never ran measures an idle system under another name"},
+	[GATE_TEMPERATURE] = {"temperature", true, "the machine did not heat up while measuring",
+		"at most 10 degrees more or less after the window than before",
+		"heat comes before throttling"},
+	[GATE_THROTTLING] = {"throttling", true, "nothing slowed the processor down",
+		"no throttling counted in the window",
+		"a processor that is too hot or short of current halves its speed"},
 };
 
 const struct gate_description *gate_describe(enum gate gate)
@@ -352,35 +383,6 @@ static void judge_reference(struct gate_set *set, const struct gate_run *run)
 
 /* ------------------------------------------------------- what a target says */
 
-/* "no" is good, "none" and silence mean that there is no such thing; else it says what is wrong. */
-static void judge_word(struct gate_set *set, enum gate gate, unsigned number, const char *word,
-	const char *good, const char *what)
-{
-	if (!word || word[0] == '\0' || strcmp(word, "none") == 0)
-		gate_add(set, gate, number, GATE_VERDICT_NOT_APPLICABLE, "the target reports no %s",
-			what);
-	else if (strcmp(word, "no") == 0)
-		gate_add(set, gate, number, GATE_VERDICT_PASS, "%s", good);
-	else
-		gate_add(set, gate, number,
-			strncmp(word, "unknown", 7) == 0 ? GATE_VERDICT_UNKNOWN : GATE_VERDICT_FAIL,
-			"%s: %s", what, word);
-}
-
-static void judge_required(struct gate_set *set, const struct gate_run *run)
-{
-	if (run->required == 0)
-		gate_add(set, GATE_REQUIRED_FACTS, 0, GATE_VERDICT_NOT_APPLICABLE,
-			"the suite asks for none");
-	else if (!run->has_facts)
-		gate_add(set, GATE_REQUIRED_FACTS, 0, GATE_VERDICT_UNKNOWN,
-			"the agent was not asked for its facts");
-	else
-		gate_add(set, GATE_REQUIRED_FACTS, 0,
-			run->required_note ? GATE_VERDICT_FAIL : GATE_VERDICT_PASS, "%s",
-			run->required_note ? run->required_note : "all are as the suite says");
-}
-
 void gate_judge_run(struct gate_set *set, const struct gate_run *run)
 {
 	judge_identity(set, run);
@@ -389,10 +391,7 @@ void gate_judge_run(struct gate_set *set, const struct gate_run *run)
 	judge_audit(set, run);
 	judge_host(set, run);
 	judge_reference(set, run);
-	judge_word(set, GATE_SETTINGS, 0, run->settings,
-		"real-time priorities are permitted and nothing throttles them",
-		"settings that hold threads back");
-	judge_required(set, run);
+	gate_judge_machine(set, run);
 }
 
 /* --------------------------------------------------------------- a window */
@@ -481,8 +480,5 @@ void gate_judge_window(struct gate_set *set, const struct gate_window *window)
 	judge_samples(set, window);
 	judge_floor(set, window);
 	judge_counter(set, GATE_PAGE_FAULTS, window->number, window->page_faults, "page faults");
-	judge_word(set, GATE_CLOCK_STEERED, window->number, window->clock_steered,
-		"nothing steered the clock", "steering of the clock");
-	judge_word(set, GATE_FREQUENCY, window->number, window->frequency_changed,
-		"the frequency was the same before and after", "change of frequency");
+	gate_judge_window_machine(set, window);
 }

@@ -28,6 +28,11 @@ enum gate {
 	GATE_REFERENCE,
 	GATE_SETTINGS,
 	GATE_REQUIRED_FACTS,
+	GATE_MACHINE_STATE,
+	GATE_BUILD_COMPARABLE,
+	GATE_AGENT_BUILD,
+	GATE_HOST_CLOCK,
+	GATE_WAKE_PLAUSIBLE,
 	/* Of each window. */
 	GATE_SILENCE,
 	GATE_KERNEL_MESSAGES,
@@ -35,8 +40,11 @@ enum gate {
 	GATE_NOT_CLIPPED,
 	GATE_FLOOR_STABLE,
 	GATE_PAGE_FAULTS,
-	GATE_CLOCK_STEERED,
+	GATE_CLOCK_DISCIPLINE,
 	GATE_FREQUENCY,
+	GATE_LOAD_RAN,
+	GATE_TEMPERATURE,
+	GATE_THROTTLING,
 	GATES,
 };
 
@@ -61,6 +69,10 @@ int gate_find(const char *id);
 #define GATE_FLOOR_COUNTS     2
 #define GATE_FLOOR_RATIO      0.25
 #define GATE_AUDIT_SPAN_MIN_S 10.0
+
+#define GATE_HOST_CLOCK_MS   1000.0 /* and 500 ppm of the run */
+#define GATE_HOST_SLEEP_MS   100.0
+#define GATE_TEMPERATURE_MAX 10.0 /* degrees within a window */
 
 /* Results, in the order in which they were judged. */
 struct gate_set {
@@ -131,9 +143,29 @@ struct gate_run {
 	const char *settings;
 
 	/* Facts that the suite asks for. */
-	size_t required;
+	unsigned required;
 	bool has_facts;
 	const char *required_note; /* of the first that is not so; NULL if none */
+	double reference_peers;	   /* median of the job's other runs before this one; 0: none */
+	unsigned reference_runs;   /* how many */
+
+	/* How system and agent were built; NULL: not said. */
+	const char *build_optimisation, *build_config; /* of the manifest */
+	bool build_is_debug;
+	const char *agent_optimised, *agent_sanitized, *build_flags; /* facts */
+	const char *agent_version;				     /* of HELLO */
+	const char *agent_expected; /* this program's; NULL: the manifest names no agent */
+
+	/* The host's own clocks over the run. */
+	bool has_host_clock;
+	double host_run_ms;   /* by the monotonic clock */
+	double host_jump_ms;  /* of the wall clock against it */
+	double host_sleep_ms; /* suspended meanwhile */
+
+	/* Medians in counts; wake_name NULL: no wake-up was measured. */
+	const char *wake_name;
+	double wake_p50, wake_bracket; /* of the wake-up nearest to its bracket */
+	double sem_p50;		       /* of the semaphore handoff; 0: not measured */
 };
 
 void gate_judge_run(struct gate_set *set, const struct gate_run *run);
@@ -159,8 +191,18 @@ struct gate_window {
 	uint64_t clipped;
 	bool has_floor;
 	int32_t floor_before, floor_after; /* medians */
+	bool has_load;			   /* one was asked for */
+	uint64_t load_rounds, load_counts; /* work that it did, in that time */
+	uint64_t counter_hz;
+	const char *throttled; /* "no", "none", "" or what was */
+	bool has_temperature;
+	double temperature_before, temperature_after; /* degrees Celsius */
 };
 
 void gate_judge_window(struct gate_set *set, const struct gate_window *window);
+
+/* Private to the gates' files: what is judged of machine and host. */
+void gate_judge_machine(struct gate_set *set, const struct gate_run *run);
+void gate_judge_window_machine(struct gate_set *set, const struct gate_window *window);
 
 #endif

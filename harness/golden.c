@@ -73,7 +73,7 @@ static bool check_row(struct golden *golden, const struct golden_run *first,
 	double after = again ? again->p50 / again->batch : NAN;
 	char name[96];
 
-	rows_name(name, sizeof(name), row->window, row->phase, row->series);
+	rows_name_figures(name, sizeof(name), row);
 	if (isnan(after))
 		conclude(golden, GOLDEN_VOID,
 			"golden run %lld has no row %s, golden run %lld has it",

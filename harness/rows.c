@@ -43,3 +43,28 @@ void rows_name(char *name, size_t size, const char *bench, const char *phase, co
 	snprintf(name, size, "%s%s%s%s%s", bench, phase && phase[0] ? " " : "", phase ? phase : "",
 		series[0] ? " " : "", series);
 }
+
+#define PERIOD_US 1000 /* of a window that does not say */
+
+void rows_name_figures(char *name, size_t size, const struct query_figures *figures)
+{
+	const struct catalogue_bench *bench = catalogue_find(figures->window);
+	bool is_other_load = figures->load[0] && bench &&
+			     strcmp(catalogue_load_name(bench->load), figures->load) != 0;
+	char period[32] = "";
+	size_t used;
+
+	rows_name(name, size, figures->window, figures->phase, figures->series);
+	if (bench && bench->has_grid && figures->period_us != PERIOD_US && figures->period_us > 0)
+		snprintf(period, sizeof(period), " %lld us", (long long)figures->period_us);
+	used = strlen(name);
+	snprintf(name + used, size - used, "%s%s%s", is_other_load ? " " : "",
+		is_other_load ? figures->load : "", period);
+}
+
+bool rows_is_same(const struct query_figures *a, const struct query_figures *b)
+{
+	return strcmp(a->window, b->window) == 0 && strcmp(a->phase, b->phase) == 0 &&
+	       strcmp(a->load, b->load) == 0 && a->period_us == b->period_us &&
+	       strcmp(a->series, b->series) == 0;
+}

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "db/query.h"
+
 /* Samples that the window was made for: not its floors, warm-up, brackets or instructions. */
 bool rows_is_measured(const char *series);
 
@@ -23,5 +25,14 @@ bool rows_is_compared(unsigned bench_id, const char *series);
 
 /* "wake.idle aligned", "mutex.pair plain", "irq.split isr"; phase may be "". */
 void rows_name(char *name, size_t size, const char *bench, const char *phase, const char *series);
+
+/*
+ * The same of stored figures, with what tells windows of one benchmark apart:
+ * "wake.idle aligned heavy", "wake.idle aligned 250 us".
+ */
+void rows_name_figures(char *name, size_t size, const struct query_figures *figures);
+
+/* Whether two series answer the same question: benchmark, phase, load, period and name. */
+bool rows_is_same(const struct query_figures *a, const struct query_figures *b);
 
 #endif

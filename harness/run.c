@@ -238,6 +238,7 @@ static void judge(struct run *run)
 		run->answered_ms ? (double)(run->answered_ms - run->power_on_ms) / 1e3 : 0;
 	evidence->host_error = clockfit_host(run->first, run->first_count, run->last,
 		run->last_count, run->counter_hz, &evidence->host_fit);
+	run_evidence_end(run);
 	gate_judge_run(&run->gates, evidence);
 	if (run->result->verdict != VERDICT_RUNNING)
 		return;
@@ -275,6 +276,23 @@ static void note_line(struct run *run)
 		(unsigned long long)s.bytes_sent);
 }
 
+/* How long until the board said something, and until the agent answered. */
+static void store_price(struct run *run)
+{
+	const struct {
+		const char *name;
+		uint64_t at_ms;
+	} metrics[] = {
+		{"power.output", run->machine.output_ms}, {"power.hello", run->machine.hello_ms}};
+
+	for (size_t i = 0; i < 2; i++)
+		if (run->power_on_ms && metrics[i].at_ms > run->power_on_ms)
+			store_add_metric(run->request->store, run->result->run_id,
+				&(struct store_metric){.name = metrics[i].name,
+					.value = (double)(metrics[i].at_ms - run->power_on_ms),
+					.unit = "ms"});
+}
+
 static void close_run(struct run *run)
 {
 	struct store *store = run->request->store;
@@ -290,6 +308,9 @@ static void close_run(struct run *run)
 			&(struct store_metric){.name = "clock.host",
 				.value = run->evidence.host_fit.ppm,
 				.unit = "ppm"});
+	store_price(run);
+	if (run_evidence_store(run) != 0)
+		run_fail_store(run, -EIO);
 	rc = store_end_run(store, result->run_id, result->verdict, result->reason, store_now_ms(),
 		run->gates.gates, run->gates.count);
 	if (rc != 0) {
@@ -364,6 +385,7 @@ void run_execute(const struct run_request *request, struct run_result *result)
 
 	*result = (struct run_result){.verdict = VERDICT_RUNNING};
 	run_console_init(&run);
+	run_evidence_begin(&run);
 	if (begin_run(&run) == 0) {
 		struct link_guard watch = {guard, &run};
 		struct link_tap tap = run_console_tap(&run);

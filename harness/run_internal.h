@@ -37,6 +37,15 @@ struct run_console {
 	bool is_out_of_memory;
 };
 
+/* Words of the evidence, and the host's clocks when the run began. */
+struct run_machine {
+	double monotonic_ms, wall_ms, boot_ms;
+	char optimised[16], sanitized[16], flags[256], version[64];
+	char wake_name[96];
+	uint64_t output_ms; /* monotonic: the first byte after power-on; 0: none yet */
+	uint64_t hello_ms;  /* monotonic: when the agent answered */
+};
+
 struct run {
 	const struct run_request *request;
 	struct run_result *result;
@@ -64,7 +73,20 @@ struct run {
 	char reset_note[WATCHER_LINE_SIZE], lost_note[320], payload_note[512];
 	char settings[160], required_note[320];
 	struct gate_set gates;
+	struct run_machine machine;
 };
+
+struct run_window;
+
+/* What the gates of machine, builds and host are judged by; harness/run_evidence.c. */
+void run_evidence_begin(struct run *run);
+void run_evidence_take_agent(struct run *run, const char *version);
+void run_evidence_take_facts(struct run *run, const char *facts);
+void run_evidence_take_window(struct run *run, const struct run_window *window);
+void run_evidence_end(struct run *run);
+
+/* Kept beside the samples; errors of the store. */
+int run_evidence_store(struct run *run);
 
 /*
  * Ends the measuring with this verdict, unless an earlier one stands.  Returns

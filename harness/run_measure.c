@@ -75,6 +75,8 @@ static int open_session(struct run *run)
 	if (rc != 0)
 		return run_fail_peer(run, rc, "opening the session");
 	answered(run);
+	run->machine.hello_ms = run->answered_ms;
+	run_evidence_take_agent(run, hello.version);
 	run->session = nonce;
 	run->counter_hz = hello.counter_hz;
 	rc = store_set_session(run->request->store, run->result->run_id, nonce);
@@ -129,6 +131,7 @@ static int store_facts(struct run *run, const char *facts, size_t size)
 
 	run->evidence.is_emulated = is_emulated(facts);
 	keep_facts(run, facts);
+	run_evidence_take_facts(run, facts);
 	rc = store_set_emulated(store, id, run->evidence.is_emulated);
 	/* The manifest's words first: what the system itself reports replaces them. */
 	if (rc == 0)
@@ -330,6 +333,7 @@ static int measure(struct run *run, const struct plan_window *planned, unsigned 
 		answered(run);
 		run_window_judge(run, &window);
 		keep_evidence(run, planned->role, &window);
+		run_evidence_take_window(run, &window);
 		rc = run_window_store(run, &window);
 	}
 	run_window_fini(&window);

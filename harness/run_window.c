@@ -9,6 +9,7 @@
 
 #include "harness/counters.h"
 #include "harness/decode.h"
+#include "harness/evidence.h"
 #include "harness/rows.h"
 #include "harness/stats.h"
 
@@ -97,6 +98,8 @@ void run_window_fini(struct run_window *window)
 	for (size_t i = 0; i < window->series_count; i++)
 		free(window->series[i].data);
 	free(window->series);
+	free(window->evidence);
+	window->evidence = NULL;
 	window->series = NULL;
 	window->series_count = 0;
 }
@@ -160,10 +163,21 @@ static void show_heard(const struct peer_silence *silence, char *text, size_t si
 	text[length] = '\0';
 }
 
-void run_window_judge(struct run *run, const struct run_window *window)
+/* "23.4" degrees of 1/1000 degrees; false where the target reports none. */
+static bool take_temperature(const struct run_window *window, const char *key, double *degrees)
+{
+	char text[32], *end;
+
+	if (!counters_get(window->counters, key, text, sizeof(text)))
+		return false;
+	*degrees = strtod(text, &end) / 1000;
+	return end != text;
+}
+
+void run_window_judge(struct run *run, struct run_window *window)
 {
 	const struct suite_window *planned = &window->plan->window;
-	char heard[128], failure[128], steered[128] = "", frequency[128] = "";
+	char heard[128], failure[128], throttled[128], steered[128] = "", frequency[128] = "";
 	struct gate_window evidence = {
 		.number = window->number,
 		.host_heard = window->peer.silence.bytes,
@@ -183,12 +197,22 @@ void run_window_judge(struct run *run, const struct run_window *window)
 		.has_floor = run_window_find(window, "floor.before") != NULL,
 		.floor_before = run_window_median(window, "floor.before"),
 		.floor_after = run_window_median(window, "floor.after"),
+		.has_load = planned->load != CATALOGUE_LOAD_IDLE,
+		.load_rounds = counters_get_count(window->counters, "load_rounds"),
+		.load_counts = counters_get_count(window->counters, "load_counts"),
+		.counter_hz = run->counter_hz,
+		.throttled = throttled,
 	};
 
 	show_heard(&window->peer.silence, heard, sizeof(heard));
 	counters_get(window->counters, "failure", failure, sizeof(failure));
 	counters_get(window->counters, "clock_steered", steered, sizeof(steered));
 	counters_get(window->counters, "frequency_changed", frequency, sizeof(frequency));
+	counters_get(window->counters, "throttled", throttled, sizeof(throttled));
+	evidence.has_temperature =
+		take_temperature(
+			window, "temperature_millideg.before", &evidence.temperature_before) &&
+		take_temperature(window, "temperature_millideg", &evidence.temperature_after);
 	evidence.got = UINT32_MAX;
 	for (size_t i = 0; i < window->series_count; i++) {
 		const struct series_entry *entry = &window->series[i].entry;
@@ -200,6 +224,7 @@ void run_window_judge(struct run *run, const struct run_window *window)
 	if (evidence.got == UINT32_MAX) /* an audit has stamps only */
 		evidence.got = window->series_count ? window->series[0].entry.count : 0;
 	gate_judge_window(&run->gates, &evidence);
+	window->evidence = evidence_write_window(&evidence);
 }
 
 /* ------------------------------------------------------------------ store */
@@ -341,6 +366,9 @@ int run_window_store(struct run *run, const struct run_window *window)
 	}
 	if (rc == 0)
 		rc = store_metrics(run, window, summaries);
+	if (rc == 0 && window->evidence)
+		rc = store_set_evidence(
+			store, run->result->run_id, window->number, window->evidence);
 	if (rc == 0 && window->peer.silence.bytes)
 		run_event(run, "silence", "%llu bytes in the window",
 			(unsigned long long)window->peer.silence.bytes);

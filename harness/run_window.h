@@ -20,6 +20,7 @@ struct run_window {
 	struct run_series *series;
 	size_t series_count;
 	const char *counters; /* text of that series, "" if none */
+	char *evidence;	      /* what its gates were judged by, as JSON; NULL before */
 };
 
 /* Pull index and series.  0 or the error that run_fail_peer() was given. */
@@ -36,8 +37,8 @@ int32_t run_window_median(const struct run_window *window, const char *name);
 int run_window_fit_audit(
 	const struct run_window *window, uint64_t counter_hz, struct clockfit_audit *fit);
 
-/* The gates of the window, into the run's set. */
-void run_window_judge(struct run *run, const struct run_window *window);
+/* The gates of the window, into the run's set, and its evidence. */
+void run_window_judge(struct run *run, struct run_window *window);
 
 /* Samples, metrics and events in one transaction. */
 int run_window_store(struct run *run, const struct run_window *window);

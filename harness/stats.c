@@ -82,6 +82,17 @@ static int32_t *sorted_copy(const int32_t *samples, size_t count)
 	return copy;
 }
 
+int stats_sort(int32_t *samples, size_t count)
+{
+	int32_t *sorted = sorted_copy(samples, count);
+
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(samples, sorted, count * sizeof(*samples));
+	free(sorted);
+	return 0;
+}
+
 /* Distances from the median grow from it to both sides: the nearer one is taken until half are. */
 static int32_t find_mad(const int32_t *sorted, size_t count)
 {

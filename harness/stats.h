@@ -36,6 +36,9 @@ struct stats_summary {
 int stats_summarise(const int32_t *samples, size_t count, uint64_t period_counts,
 	struct stats_summary *summary);
 
+/* Upwards, in place; -ENOMEM. */
+int stats_sort(int32_t *samples, size_t count);
+
 /* "p50", "p99.9"; its p; the quantile of a name, or -EINVAL. */
 const char *stats_quantile_name(enum stats_quantile quantile);
 double stats_quantile_p(enum stats_quantile quantile);

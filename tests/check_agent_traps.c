@@ -209,7 +209,7 @@ START_TEST(a_clock_that_is_slewed_in_the_window_fails_a_gate)
 	const char *steered = agent_bench_get(json, "counters", "clock_steered");
 
 	ck_assert_msg(strstr(steered, cases[_i].says) != NULL, "%s", steered);
-	ck_assert_int_eq(judge_window(json, GATE_CLOCK_STEERED), GATE_VERDICT_FAIL);
+	ck_assert_int_eq(judge_window(json, GATE_CLOCK_DISCIPLINE), GATE_VERDICT_FAIL);
 	if (_i == 0)
 		ck_assert_str_eq(agent_bench_get(json, "facts", "clock_discipline"), "on");
 	cJSON_Delete(json);

@@ -322,6 +322,7 @@ START_TEST(every_key_of_lab_suite_and_manifest_stands_in_the_readme)
 		{"harness/schema/suite.json", "Suites"},
 		{"harness/schema/manifest.json", "Image manifests"},
 		{"harness/schema/rules.json", "Boot watcher"},
+		{"harness/schema/results.json", "Results of others"},
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {

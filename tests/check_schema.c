@@ -13,6 +13,7 @@
 #include "harness/bootrules.h"
 #include "harness/lab.h"
 #include "harness/manifest.h"
+#include "harness/results.h"
 #include "harness/suite.h"
 #include "tests/doc_words.h"
 
@@ -178,6 +179,7 @@ static const struct {
 	{"harness/schema/suite.json", &suite_shape},
 	{"harness/schema/manifest.json", &manifest_shape},
 	{"harness/schema/rules.json", &bootrules_shape},
+	{"harness/schema/results.json", &results_shape},
 };
 
 START_TEST(schemas_and_readers_have_the_same_keys)

@@ -206,7 +206,7 @@ static size_t add_defaults(struct lab_rig *rig, const char *command, const char 
 		const char *name, *commands;
 	} rows[] = {
 		{"lab", " run boards power sd doctor recover work "},
-		{"db", " run list show compare baseline boards recover work "},
+		{"db", " run list show compare report import history export bisect baseline boards recover work "},
 		{"images", " run doctor "},
 	};
 	const char *values[] = {rig->lab, rig->db, rig->images};

@@ -38,11 +38,12 @@ _sameboard_takes_value() {
 
 _sameboard_value() {
 	case $1 in
-	--lab | --db | --rules) _sameboard_files -f ;;
-	--images) _sameboard_files -d ;;
+	--lab | --db | --rules | --output) _sameboard_files -f ;;
+	--images | --figures) _sameboard_files -d ;;
 	--board) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	--os) _sameboard_names "${SAMEBOARD_IMAGES:-build/images}" ;;
 	--expect-medium) _sameboard_words 'sd emmc nand spi usb network any' ;;
+	--unit) _sameboard_words "ns us ms" ;;
 	--job | --run | --baseline) _sameboard_words LAST ;;
 	esac
 }
@@ -54,14 +55,14 @@ _sameboard_argument() {
 		_sameboard_names ${SAMEBOARD_SUITES:+"$SAMEBOARD_SUITES"} harness/suites \
 			"${program%/*}/../share/sameboard/suites"
 		;;
-	show:1 | compare:*) _sameboard_words LAST ;;
+	show:1 | export:1 | compare:* | report:*) _sameboard_words LAST ;;
 	baseline:1) _sameboard_words "$("$program" baseline 2>/dev/null | sed -n 's/: runs .*//p')" ;;
 	power:1 | sd:1 | boards:1 | doctor:1 | console:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	power:2) _sameboard_words 'on off cycle status' ;;
 	sd:2) _sameboard_words 'host dut off status write' ;;
 	wire:1) _sameboard_words decode ;;
 	log:1) _sameboard_words classify ;;
-	sd:3 | wire:2 | log:2) _sameboard_files -f ;;
+	import:1 | export:2 | verify:1 | sd:3 | wire:2 | log:2) _sameboard_files -f ;;
 	esac
 }
 
