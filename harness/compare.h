@@ -32,6 +32,7 @@ struct compare_cell {
 struct compare_row {
 	char name[96];		    /* "wake.idle aligned", "mutex.pair plain" */
 	struct compare_cell *cells; /* one a system */
+	const char *unit;	    /* of its values; NULL: counts, shown as us */
 };
 
 struct compare_system {

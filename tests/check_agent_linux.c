@@ -345,30 +345,57 @@ static const struct {
 	uint8_t bench;
 	uint32_t n;
 	uint32_t duration_ms;
-	const char *series[6];
-	uint32_t counts[6];
+	const char *series[10];
+	uint32_t counts[10];
 	bool is_positive; /* an operation takes time */
 } rows[] = {
 	{0, 100, 0, {"floor"}, {100}, false},
-	{11, 100, 0, {"cold.plain", "pair.plain", "cold.pi", "pair.pi"}, {20, 100, 20, 100}, true},
-	{20, 40, 0, {"cold", "handoff", "caller"}, {8, 40, 40}, true},
+	{7, 0, 100,
+		{"period.100us", "period.200us", "period.500us", "period.1ms", "period.2ms",
+			"period.5ms", "period.10ms"},
+		{1000, 500, 200, 100, 50, 20, 10}, true},
+	{10, 100, 0, {"cold", "syscall", "syscall.hot", "syscall.dirty"}, {20, 100, 100, 100},
+		true},
+	{11, 100, 0,
+		{"cold.plain", "pair.plain", "pair.plain.hot", "pair.plain.dirty", "cold.pi",
+			"pair.pi", "pair.pi.hot", "pair.pi.dirty"},
+		{20, 100, 100, 100, 20, 100, 100, 100}, true},
+	{12, 100, 0, {"cold", "pair", "pair.hot", "pair.dirty"}, {20, 100, 100, 100}, true},
+	{13, 40, 0, {"cold", "switch", "round_trip", "switch.hot", "switch.dirty"},
+		{8, 40, 40, 40, 40}, true},
+	{20, 40, 0, {"cold", "handoff", "caller", "handoff.hot", "handoff.dirty"},
+		{8, 40, 40, 40, 40}, true},
+	{21, 40, 0, {"cold", "low", "caller", "low.hot", "low.dirty"}, {8, 40, 40, 40, 40}, true},
 	{22, 40, 0,
-		{"cold.plain", "handoff.plain", "caller.plain", "cold.pi", "handoff.pi",
-			"caller.pi"},
-		{8, 40, 40, 8, 40, 40}, true},
-	{30, 40, 0, {"cold", "create", "caller"}, {8, 40, 40}, true},
+		{"cold.plain", "handoff.plain", "caller.plain", "handoff.plain.hot",
+			"handoff.plain.dirty", "cold.pi", "handoff.pi", "caller.pi",
+			"handoff.pi.hot", "handoff.pi.dirty"},
+		{8, 40, 40, 40, 40, 8, 40, 40, 40, 40}, true},
+	{30, 40, 0, {"cold", "create", "caller", "create.hot", "create.dirty"}, {8, 40, 40, 40, 40},
+		true},
+	{31, 40, 0, {"cold", "join", "join.hot", "join.dirty"}, {8, 40, 40, 40}, true},
+	{32, 40, 0, {"cold", "join", "join.hot", "join.dirty"}, {8, 40, 40, 40}, true},
+	{40, 40, 0, {"oneshot.100us", "oneshot.1ms", "oneshot.10ms"}, {40, 40, 40}, false},
+	{41, 40, 0, {"cold", "set"}, {8, 40}, true},
+	{60, 40, 0, {"cold", "malloc"}, {8, 40}, true},
+	{70, 0, 300, {"lost"}, {1}, false},
+	{90, 1, 0, {"held.memory", "held.process", "held.thread"}, {1, 1, 1}, false},
+	{95, 1, 0, {"ram_kib"}, {1}, true},
 };
 
 START_TEST(every_row_fills_its_series)
 {
-	struct message_arm arm = {
-		.window = 3, .bench = rows[_i].bench, .n = rows[_i].n, .settle_ms = 1};
+	struct message_arm arm = {.window = 3,
+		.bench = rows[_i].bench,
+		.n = rows[_i].n,
+		.duration_ms = rows[_i].duration_ms,
+		.settle_ms = 1};
 	struct pulled pulled;
 
 	open_session();
 	measure(&arm, &pulled);
 	check_floors(&pulled);
-	for (int i = 0; i < 6 && rows[_i].series[i]; i++) {
+	for (int i = 0; i < 10 && rows[_i].series[i]; i++) {
 		const int32_t *counts =
 			find_counts(&pulled, rows[_i].series[i], rows[_i].counts[i]);
 

@@ -33,7 +33,8 @@ END_TEST
 
 START_TEST(what_this_version_measures_is_what_its_agents_have)
 {
-	static const unsigned ids[] = {0, 1, 2, 5, 11, 20, 22, 30, 42, 98, 99};
+	static const unsigned ids[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 12, 13, 20, 21, 22, 30, 31,
+		32, 40, 41, 42, 50, 60, 70, 90, 95, 98, 99};
 	size_t count, at = 0;
 	const struct catalogue_bench *benches = catalogue_benches(&count);
 
