@@ -327,6 +327,81 @@ START_TEST(wake_ups_follow_the_grid_in_both_phases)
 }
 END_TEST
 
+static const struct {
+	const char *name;
+	uint32_t busy_ppm; /* 0: it is never idle */
+	bool has_churn, has_partner;
+} loads[] = {
+	[MESSAGE_LOAD_IDLE] = {"idle", 0, false, false},
+	[MESSAGE_LOAD_CPU] = {"cpu", 0, false, false},
+	[MESSAGE_LOAD_CACHE] = {"cache", 0, true, false},
+	[MESSAGE_LOAD_IPC] = {"ipc", 0, false, true},
+	[MESSAGE_LOAD_LIGHT] = {"light", 250000, false, false},
+	[MESSAGE_LOAD_MODERATE] = {"moderate", 500000, false, false},
+	[MESSAGE_LOAD_HEAVY] = {"heavy", 750000, true, false},
+	[MESSAGE_LOAD_MIXED] = {"mixed", 0, true, true},
+};
+
+/* Threads of the agent; zombies have none. */
+static unsigned int count_threads(void)
+{
+	char path[64], line[128];
+	unsigned int threads = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)lab.agent);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, "Threads:", 8) == 0)
+			threads = (unsigned int)strtoul(line + 8, NULL, 10);
+	fclose(file);
+	return threads;
+}
+
+START_TEST(each_load_works_says_what_it_did_and_is_gone_afterwards)
+{
+	struct message_arm arm = {.window = 2,
+		.bench = 1,
+		.load = (uint8_t)_i,
+		.n = 200,
+		.period_us = 1000,
+		.seed = 5};
+	struct peer_exchange exchange;
+	struct pulled pulled;
+
+	/* A process needs many turns of a busy processor to be made and reaped. */
+	if (loads[_i].has_partner)
+		arm.n = 1000;
+	open_session();
+	measure(&arm, &pulled);
+	find_counts(&pulled, "latency", arm.n);
+	ck_assert_int_eq(
+		strncmp(find_counter(&pulled, "load"), loads[_i].name, strlen(loads[_i].name)), 0);
+	ck_assert_uint_gt(counter_number(&pulled, "load_rounds"), 0);
+	ck_assert_uint_gt(counter_number(&pulled, "load_rounds_per_s"), 0);
+	if (loads[_i].has_churn)
+		ck_assert_uint_eq(counter_number(&pulled, "dirty_pages"), 512);
+	if (loads[_i].has_partner) {
+		ck_assert_uint_gt(counter_number(&pulled, "load_pings"), 0);
+		ck_assert_uint_gt(counter_number(&pulled, "load_creates"), 0);
+		ck_assert_uint_gt(counter_number(&pulled, "load_forks"), 0);
+	}
+	if (loads[_i].busy_ppm) {
+		ck_assert_uint_gt(counter_number(&pulled, "load_periods"), 5);
+		/* On a machine that is busy itself a round takes long by the counter. */
+		ck_assert_uint_gt(counter_number(&pulled, "load_busy_ppm"), loads[_i].busy_ppm / 2);
+	}
+	if (_i == MESSAGE_LOAD_HEAVY)
+		ck_assert_uint_gt(counter_number(&pulled, "load_writes"), 0);
+	forget(&pulled);
+	ck_assert_uint_eq(count_threads(), 1);
+	must(peer_ping(&lab.peer, &exchange));
+	must(peer_quit(&lab.peer));
+	ck_assert_int_eq(wait_agent(), 0);
+}
+END_TEST
+
 START_TEST(the_load_works_below_the_wake_ups)
 {
 	struct message_arm arm = {.window = 2, .bench = 2, .n = 100, .period_us = 1000};
@@ -414,6 +489,44 @@ START_TEST(a_waiter_is_seen_blocked_before_each_handoff)
 	open_session();
 	measure(&arm, &pulled);
 	ck_assert_int_eq(strncmp(find_counter(&pulled, "waiter_seen_blocked"), "yes\n", 4), 0);
+	forget(&pulled);
+}
+END_TEST
+
+START_TEST(a_victim_takes_its_process_with_it_and_not_the_agent)
+{
+	struct message_arm arm = {.window = 4, .bench = 90, .n = 1};
+	struct pulled pulled;
+
+	open_session();
+	measure(&arm, &pulled);
+	ck_assert_int_eq(find_counts(&pulled, "held.process", 1)[0], 1);
+	ck_assert_int_eq(find_counts(&pulled, "held.thread", 1)[0], 0);
+	ck_assert_int_eq(find_counts(&pulled, "held.memory", 1)[0], 0);
+	ck_assert_uint_eq(counter_number(&pulled, "victim.process.signal"), SIGSEGV);
+	ck_assert_uint_eq(counter_number(&pulled, "victim.thread.signal"), SIGSEGV);
+	forget(&pulled);
+}
+END_TEST
+
+START_TEST(inheritance_is_shown_against_an_inversion)
+{
+	struct message_arm arm = {.window = 4, .bench = 50, .n = 50};
+	struct pulled pulled;
+	uint64_t medium;
+	const int32_t *counts;
+	uint32_t above = 0;
+
+	open_session();
+	measure(&arm, &pulled);
+	medium = counter_number(&pulled, "medium_counts");
+	ck_assert_uint_ge(counter_number(&pulled, "inverted.plain"), 45);
+	counts = find_counts(&pulled, "bound.plain", 50);
+	for (int i = 0; i < 50; i++)
+		above += counts[i] >= (int64_t)medium / 2;
+	ck_assert_uint_eq(above, counter_number(&pulled, "inverted.plain"));
+	/* A stall of the machine may fall into one of them, not into most. */
+	ck_assert_uint_lt(counter_number(&pulled, "inverted.pi"), 25);
 	forget(&pulled);
 }
 END_TEST
@@ -617,10 +730,14 @@ int main(void)
 	tcase_set_timeout(jobs, 60);
 	tcase_add_test(jobs, a_whole_job_runs_over_a_pty);
 	tcase_add_loop_test(jobs, wake_ups_follow_the_grid_in_both_phases, 0, 2);
+	tcase_add_loop_test(
+		jobs, each_load_works_says_what_it_did_and_is_gone_afterwards, 1, MESSAGE_LOADS);
 	tcase_add_test(jobs, the_load_works_below_the_wake_ups);
 	tcase_add_loop_test(
 		jobs, every_row_fills_its_series, 0, (int)(sizeof(rows) / sizeof(rows[0])));
 	tcase_add_test(jobs, a_waiter_is_seen_blocked_before_each_handoff);
+	tcase_add_test(jobs, a_victim_takes_its_process_with_it_and_not_the_agent);
+	tcase_add_test(jobs, inheritance_is_shown_against_an_inversion);
 	tcase_add_test(jobs, a_batched_pair_spans_enough_counts);
 	tcase_add_test(jobs, the_clock_audit_pairs_counter_and_clock);
 	tcase_add_test(jobs, timed_sleeps_wake_and_never_early);

@@ -64,11 +64,11 @@ int churn_init(struct churn *churn, struct window *window)
 	const struct agent_port *port = window->port;
 	const struct agent_caches *caches = &port->caches;
 	uint32_t code = TIMES_THE_CACHE * (caches->code ? caches->code : CACHE_DEFAULT);
-	size_t quarter = (window->arena->size - window->arena->used) / 4;
+	size_t half = (window->arena->size - window->arena->used) / 2;
 	size_t bytes;
 
 	churn->page_bytes = caches->page ? caches->page : PAGE_DEFAULT;
-	churn->pages = least(CHURN_PAGES_MAX, quarter / churn->page_bytes);
+	churn->pages = least(CHURN_PAGES_MAX, half / churn->page_bytes);
 	bytes = (size_t)churn->pages * churn->page_bytes;
 	churn->data_bytes =
 		least(TIMES_THE_CACHE * (caches->data ? caches->data : CACHE_DEFAULT), bytes);

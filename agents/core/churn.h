@@ -24,7 +24,7 @@ struct churn {
 	uint8_t value;	     /* written next */
 };
 
-/* Memory from the window's arena, touched; at most a quarter of what is left of it. */
+/* Memory from the window's arena, touched; at most half of what is left of it. */
 int churn_init(struct churn *churn, struct window *window);
 
 void churn_dirty(struct churn *churn);

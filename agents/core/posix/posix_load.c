@@ -79,7 +79,8 @@ static void *run_partner(void *context)
 {
 	struct posix_load *load = context;
 
-	while (take(load->ping[0], &load->pinged) == 0 && !must_stop(load)) {
+	/* The load waits for each answer: only when it is gone nobody does. */
+	while (take(load->ping[0], &load->pinged) == 0 && !atomic_load(&load->is_alone)) {
 		if (give(load->pong[1], &load->ponged) != 0)
 			break;
 	}
@@ -255,20 +256,23 @@ static int start_partner(struct posix_load *load)
 	sem_init(&load->pinged, 0, 0);
 	sem_init(&load->ponged, 0, 0);
 	open_pipes(load);
+	/* Before the partner: a fork may have to look at every thread's stack, and need not find
+	 * it. */
+	load->has_forks =
+		load->port->os->forks_start && load->port->os->forks_start(load->port) == 0;
 	error = posix_start_thread(load->port, &load->partner, POSIX_PRIORITY_LOAD,
 		load->stack_partner, run_partner, load);
 	if (error) {
+		if (load->has_forks)
+			load->port->os->forks_stop(load->port);
 		close_pipes(load);
-		return error;
 	}
-	/* Where there are processes, one beside the agent forks: none of its faults are ours. */
-	load->has_forks =
-		load->port->os->forks_start && load->port->os->forks_start(load->port) == 0;
-	return 0;
+	return error;
 }
 
 static void stop_partner(struct posix_load *load)
 {
+	atomic_store(&load->is_alone, true);
 	if (load->has_forks)
 		load->forks = load->port->os->forks_stop(load->port);
 	give(load->ping[1], &load->pinged);
@@ -288,10 +292,8 @@ int posix_load_start(struct agent_port *port, struct window *window)
 		return WIRE_ERROR_FAILED;
 	load->is_running = posix_start_thread(posix, &load->thread, POSIX_PRIORITY_LOAD,
 				   posix->load_stack, run_load, load) == 0;
-	if (!load->is_running && has_partner(load)) {
-		atomic_store(&load->must_stop, true);
+	if (!load->is_running && has_partner(load))
 		stop_partner(load);
-	}
 	return load->is_running ? 0 : WIRE_ERROR_FAILED;
 }
 

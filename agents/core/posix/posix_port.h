@@ -77,7 +77,8 @@ struct posix_os {
 	/*
 	 * A process beside the agent that forks and reaps, again and again, at the
 	 * load's priority, until it is told to stop; then how many times it did.
-	 * It must leave no page of the agent to be faulted in.  NULL: no processes.
+	 * It must leave no page of the agent to be faulted in.  Called while the
+	 * agent has one thread.  NULL: no processes.
 	 */
 	int (*forks_start)(struct posix_port *port);
 	uint64_t (*forks_stop)(struct posix_port *port);
@@ -100,6 +101,7 @@ struct posix_load {
 	pthread_t thread;
 	pthread_t partner; /* of ipc and mixed */
 	atomic_bool must_stop;
+	atomic_bool is_alone; /* the load itself is gone: so may its partner */
 	atomic_uint_fast64_t rounds;
 	bool is_running;
 	bool has_pipes;
