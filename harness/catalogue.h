@@ -14,6 +14,13 @@
 enum catalogue_load {
 	CATALOGUE_LOAD_IDLE = 0,
 	CATALOGUE_LOAD_CPU = 1,
+	CATALOGUE_LOAD_CACHE = 2,
+	CATALOGUE_LOAD_IPC = 3,
+	CATALOGUE_LOAD_LIGHT = 4,
+	CATALOGUE_LOAD_MODERATE = 5,
+	CATALOGUE_LOAD_HEAVY = 6,
+	CATALOGUE_LOAD_MIXED = 7,
+	CATALOGUE_LOADS,
 };
 
 /* What a sample is, so that reports and gates know what may be said of it. */
@@ -57,6 +64,7 @@ struct catalogue_bench {
 
 #define CATALOGUE_FLOOR_ID     0
 #define CATALOGUE_AUDIT_ID     42
+#define CATALOGUE_PRICE_ID     95
 #define CATALOGUE_SLEEP_ID     98
 #define CATALOGUE_REFERENCE_ID 99
 
@@ -67,7 +75,7 @@ const struct catalogue_bench *catalogue_benches(size_t *count);
 const struct catalogue_bench *catalogue_find(const char *name);
 const struct catalogue_bench *catalogue_find_id(unsigned id);
 
-/* "idle", "cpu"; "?" outside the enum. */
+/* "idle", "cpu", ... "mixed"; "?" outside the enum. */
 const char *catalogue_load_name(enum catalogue_load load);
 
 #endif

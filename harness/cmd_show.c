@@ -102,6 +102,7 @@ static void show_windows(const struct show *s)
 	for (int m = 0; m < s->metric_count; m++) {
 		const struct query_metric *metric = &s->metrics[m];
 		const struct query_window *w = NULL;
+		const char *unit;
 		double to_us, batch;
 		char name[96];
 
@@ -112,7 +113,8 @@ static void show_windows(const struct show *s)
 			continue;
 		batch = metric_of(s, w->id, metric->series, "batch");
 		batch = batch >= 1 ? batch : 1;
-		to_us = 1e6 / metric_of(s, w->id, "", "counter_hz") / batch;
+		unit = rows_unit(metric->series);
+		to_us = unit ? 1 : 1e6 / metric_of(s, w->id, "", "counter_hz") / batch;
 		rows_name(name, sizeof(name), w->name, w->phase, metric->series);
 		table_add(&table, "%lld", (long long)w->number);
 		table_add(&table, "%s", name);
@@ -120,19 +122,87 @@ static void show_windows(const struct show *s)
 			table_add(&table, "%.0f, means of %.0f", metric->value, batch);
 		else
 			table_add(&table, "%.0f", metric->value);
-		table_add(&table, "%.3f", metric_of(s, w->id, "", "floor") * to_us);
+		if (unit)
+			table_add(&table, "-");
+		else
+			table_add(&table, "%.3f", metric_of(s, w->id, "", "floor") * to_us);
 		for (int i = 4; i < 9; i++) {
 			char statistic[16];
 
 			snprintf(statistic, sizeof(statistic), "%.*s",
 				(int)strcspn(heading[i], " "), heading[i]);
-			table_add(&table, "%.3f",
-				metric_of(s, w->id, metric->series, statistic) * to_us);
+			if (unit)
+				table_add(&table, "%.0f %s",
+					metric_of(s, w->id, metric->series, statistic), unit);
+			else
+				table_add(&table, "%.3f",
+					metric_of(s, w->id, metric->series, statistic) * to_us);
 		}
 		table_add(&table, "%.0f", metric_of(s, w->id, metric->series, "missed"));
 	}
 	text = table_to_text(&table);
 	log_result("\n%s", text ? text : "");
+	free(text);
+	table_fini(&table);
+}
+
+static void add_view(struct table *table, const struct show *s, int64_t window_id,
+	const char *series, const char *prefix)
+{
+	static const char *const statistics[] = {"p99", "p99.9", "max"};
+	double to_us = 1e6 / metric_of(s, window_id, "", "counter_hz");
+	char name[32];
+
+	snprintf(name, sizeof(name), "%sn", prefix);
+	table_add(table, "%.0f", metric_of(s, window_id, series, name));
+	snprintf(name, sizeof(name), "%smissed", prefix);
+	table_add(table, "%.0f", metric_of(s, window_id, series, name));
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%s%s", prefix, statistics[i]);
+		table_add(table, "%.3f", metric_of(s, window_id, series, name) * to_us);
+	}
+}
+
+/* Both views of each lateness: every release, and those that a tool which skips would have. */
+static void show_skipped(const struct show *s)
+{
+	static const char *const heading[] = {
+		"window", "row", "view", "early", "n", "missed", "p99 us", "p99.9 us", "max us"};
+	struct table table;
+	char *text;
+	bool found = false;
+
+	table_init(&table, "rllrrrrrr");
+	for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
+		table_add(&table, "%s", heading[i]);
+	for (int m = 0; m < s->metric_count; m++) {
+		const struct query_metric *metric = &s->metrics[m];
+		const struct query_window *w = NULL;
+		char name[96];
+
+		for (int i = 0; i < s->window_count; i++)
+			if (s->windows[i].id == metric->window_id)
+				w = &s->windows[i];
+		if (!w || strcmp(metric->name, "skipped.n") != 0)
+			continue;
+		found = true;
+		rows_name(name, sizeof(name), w->name, w->phase, metric->series);
+		table_add(&table, "%lld", (long long)w->number);
+		table_add(&table, "%s", name);
+		table_add(&table, "every release");
+		table_add(&table, "%.0f", metric_of(s, w->id, metric->series, "early"));
+		add_view(&table, s, w->id, metric->series, "");
+		table_add(&table, "%s", "");
+		table_add(&table, "%s", "");
+		table_add(&table, "skipped");
+		table_add(&table, "%s", "");
+		add_view(&table, s, w->id, metric->series, "skipped.");
+	}
+	text = table_to_text(&table);
+	if (found)
+		log_result(
+			"\nreleases that were missed counted, and skipped as other tools do:\n%s",
+			text ? text : "");
 	free(text);
 	table_fini(&table);
 }
@@ -173,6 +243,7 @@ static int show_text(const struct show *s)
 		show_utc(run->started_ms, text), run->emulated ? ", EMULATED" : "");
 	log_result("image %s, SHA-256 %s\n", run->image_file, run->image_sha256);
 	show_windows(s);
+	show_skipped(s);
 	show_gates(s);
 	log_result("\nfacts:\n");
 	for (int i = 0; i < s->fact_count; i++)

@@ -132,9 +132,14 @@ static int find_rows(struct compare *compare, const struct loaded_run *run)
 	for (int i = 0; i < run->figure_count; i++) {
 		char name[96];
 
-		if (name_row(&run->figures[i], name, sizeof(name)) &&
-			!find_row(compare, name, &run->figures[i]))
+		struct compare_row *row;
+
+		if (!name_row(&run->figures[i], name, sizeof(name)))
+			continue;
+		row = find_row(compare, name, &run->figures[i]);
+		if (!row)
 			return -ENOMEM;
+		row->unit = rows_unit(run->figures[i].series);
 	}
 	return 0;
 }

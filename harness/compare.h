@@ -33,6 +33,7 @@ struct compare_row {
 	char name[96];			  /* "wake.idle aligned", "mutex.pair plain" */
 	const struct query_figures *like; /* of the first run that has it */
 	struct compare_cell *cells;	  /* one a system */
+	const char *unit;		  /* of its values; NULL: counts, shown as us */
 };
 
 struct compare_system {

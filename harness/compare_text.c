@@ -81,15 +81,24 @@ static void add_line(
 			table_add(table, "%s", system->valid ? "not measured" : "no valid run");
 		return;
 	}
-	add_us_cell(table, "", cell->floor * 1e6 / system->counter_hz);
+	if (row->unit)
+		table_add(table, "-");
+	else
+		add_us_cell(table, "", cell->floor * 1e6 / system->counter_hz);
 	if (cell->batch > 1)
 		table_add(table, "%.0f, means of %.0f", cell->n, cell->batch);
 	else
 		table_add(table, "%.0f", cell->n);
 	table_add(table, "%u", cell->boots);
-	add_value(table, cell, system, cell->p50);
-	add_value(table, cell, system, cell->p99);
-	add_value(table, cell, system, cell->max);
+	if (row->unit) {
+		table_add(table, "%.0f %s", cell->p50, row->unit);
+		table_add(table, "-");
+		table_add(table, "%.0f %s", cell->max, row->unit);
+	} else {
+		add_value(table, cell, system, cell->p50);
+		add_value(table, cell, system, cell->p99);
+		add_value(table, cell, system, cell->max);
+	}
 	table_add(table, "%.0f", cell->missed);
 	add_gates(table, system);
 }
@@ -201,7 +210,8 @@ static void add_us(cJSON *json, const char *name, double counts, double hz)
 		cJSON_AddNumberToObject(json, name, counts * 1e6 / hz);
 }
 
-static cJSON *cell_to_json(const struct compare_cell *cell, const struct compare_system *system)
+static cJSON *cell_to_json(
+	const struct compare_cell *cell, const struct compare_system *system, const char *unit)
 {
 	cJSON *json = cJSON_CreateObject();
 
@@ -215,6 +225,12 @@ static cJSON *cell_to_json(const struct compare_cell *cell, const struct compare
 	cJSON_AddNumberToObject(json, "mean_of", cell->batch);
 	cJSON_AddNumberToObject(json, "missed", cell->missed);
 	cJSON_AddNumberToObject(json, "early", cell->early);
+	if (unit) {
+		cJSON_AddStringToObject(json, "unit", unit);
+		cJSON_AddNumberToObject(json, "p50", cell->p50);
+		cJSON_AddNumberToObject(json, "max", cell->max);
+		return json;
+	}
 	add_us(json, "floor_us", cell->floor, system->counter_hz);
 	add_us(json, "p50_us", cell->p50, system->counter_hz);
 	add_us(json, "p99_us", cell->p99, system->counter_hz);
@@ -265,8 +281,9 @@ cJSON *compare_to_json(const struct compare *compare)
 
 		cJSON_AddStringToObject(row, "row", compare->rows[r].name);
 		for (size_t s = 0; s < compare->system_count; s++)
-			cJSON_AddItemToArray(cells,
-				cell_to_json(&compare->rows[r].cells[s], &compare->systems[s]));
+			cJSON_AddItemToArray(
+				cells, cell_to_json(&compare->rows[r].cells[s],
+					       &compare->systems[s], compare->rows[r].unit));
 		cJSON_AddItemToArray(rows, row);
 	}
 	for (size_t i = 0; i < compare->run_count; i++) {

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/rows.h"
+#include "protocol/series.h"
+
 enum kind {
 	BOOLEAN,
 	INTEGER,  /* int, enum */
@@ -249,4 +252,27 @@ int evidence_read_window(const cJSON *json, struct gate_window *window)
 {
 	*window = (struct gate_window){0};
 	return read_all(json, window_fields, COUNT(window_fields), window);
+}
+
+/* ------------------------------------------------------------------- tally */
+
+void evidence_tally_add(
+	struct evidence_tally *tally, unsigned kind, const char *series, uint32_t count)
+{
+	if (kind == SERIES_KIND_STAMPS && tally->stamps == 0)
+		tally->stamps = count;
+	if (kind != SERIES_KIND_COUNTS || !rows_is_measured(series))
+		return;
+	if (!tally->has_samples || count < tally->shortest)
+		tally->shortest = count;
+	if (count > tally->longest)
+		tally->longest = count;
+	tally->has_samples = true;
+}
+
+uint32_t evidence_tally_end(const struct evidence_tally *tally)
+{
+	uint32_t got = tally->asked ? tally->shortest : tally->longest;
+
+	return got ? got : tally->stamps;
 }

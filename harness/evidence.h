@@ -19,4 +19,19 @@ char *evidence_write_window(const struct gate_window *window);
 int evidence_read_run(const cJSON *json, struct gate_run *run);
 int evidence_read_window(const cJSON *json, struct gate_window *window);
 
+/*
+ * How many samples a window has, by its series: of a count that was asked for
+ * the shortest measured series; where time decides, any of them may stay empty
+ * but not all, so the longest; of an audit the stamps.
+ */
+struct evidence_tally {
+	uint32_t asked;
+	uint32_t shortest, longest, stamps; /* 0 to begin with */
+	bool has_samples;
+};
+
+void evidence_tally_add(
+	struct evidence_tally *tally, unsigned kind, const char *series, uint32_t count);
+uint32_t evidence_tally_end(const struct evidence_tally *tally);
+
 #endif

@@ -2,6 +2,7 @@
 #include "harness/rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/catalogue.h"
@@ -15,6 +16,31 @@ bool rows_is_measured(const char *series)
 bool rows_is_lateness(const char *series)
 {
 	return strcmp(series, "latency") == 0 || strcmp(series, "isr") == 0;
+}
+
+const char *rows_unit(const char *series)
+{
+	const char *ending = strrchr(series, '_');
+
+	if (strncmp(series, "held.", 5) == 0)
+		return "of 1";
+	if (ending && strcmp(ending, "_ms") == 0)
+		return "ms";
+	return ending && strcmp(ending, "_kib") == 0 ? "KiB" : NULL;
+}
+
+uint32_t rows_period_us(const char *series)
+{
+	const char *digits = series + strlen("period.");
+	char *unit;
+	unsigned long period;
+
+	if (strncmp(series, "period.", strlen("period.")) != 0)
+		return 0;
+	period = strtoul(digits, &unit, 10);
+	if (strcmp(unit, "us") == 0)
+		return (uint32_t)period;
+	return strcmp(unit, "ms") == 0 ? (uint32_t)period * 1000 : 0;
 }
 
 bool rows_is_gate_bench(unsigned bench_id)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "db/query.h"
 
@@ -16,6 +17,12 @@ bool rows_is_measured(const char *series);
 
 /* Samples that are lateness against a release: only they can miss or be early. */
 bool rows_is_lateness(const char *series);
+
+/* What a series is in that is not in counts of the counter ("ms", "KiB", "of 1"); NULL: counts. */
+const char *rows_unit(const char *series);
+
+/* The period of a series that has one of its own ("period.100us"), else 0. */
+uint32_t rows_period_us(const char *series);
 
 /* A bench that every run has, for its gates: no row of a comparison. */
 bool rows_is_gate_bench(unsigned bench_id);

@@ -363,6 +363,7 @@ int run_step_hello(struct run *run)
 		watcher_clear_verdict(&run->watcher);
 		run->is_handed_over = true;
 	}
+	run->hello_ms = monotonic_get_ms();
 	log_progress("%s: agent after %.1f s", run->request->manifest->system, run_uptime_s(run));
 	return 0;
 }

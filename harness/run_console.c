@@ -60,6 +60,8 @@ static void see(void *context, enum link_direction direction, uint64_t time_us, 
 		console->is_out_of_memory = true;
 		return;
 	}
+	if (!sent && run->power_on_ms && !run->first_output_ms)
+		run->first_output_ms = time_us / 1000;
 	last = console->mark_count ? &console->marks[console->mark_count - 1] : NULL;
 	if (!last || last->sent != sent || at_ms - last->at_ms > MARK_GAP_MS)
 		console->marks[console->mark_count++] = (struct store_mark){

@@ -50,9 +50,11 @@ struct run {
 	const struct run_request *request;
 	struct run_result *result;
 	enum run_state state;
-	uint64_t deadline_ms; /* monotonic, of the state */
-	uint64_t power_on_ms; /* monotonic */
-	uint64_t answered_ms; /* monotonic, of the last answer in the session */
+	uint64_t deadline_ms;	  /* monotonic, of the state */
+	uint64_t power_on_ms;	  /* monotonic */
+	uint64_t first_output_ms; /* monotonic, of the first byte after power-on; 0: none yet */
+	uint64_t hello_ms;	  /* monotonic, when the agent had announced itself */
+	uint64_t answered_ms;	  /* monotonic, of the last answer in the session */
 	struct run_console console;
 	struct watcher watcher;
 	size_t warnings_told;  /* of the watcher's */

@@ -203,12 +203,21 @@ static const char *find_unsupported(
 	return reason;
 }
 
+/* The bench is there, but not under that load. */
+#define ARM_UNSUPPORTED 1
+
 static int arm(struct run *run, const struct suite_window *w, unsigned number, const char *doing,
 	uint32_t *estimate_ms)
 {
 	struct message_arm arm = card_plan_arm(run->request->plan, number - 1);
 	int rc = peer_arm(&run->peer, &arm, estimate_ms);
 
+	if (rc == -EREMOTEIO && peer_target_error(&run->peer)->code == WIRE_ERROR_UNSUPPORTED) {
+		run_event(
+			run, "unsupported", "%s: %s", w->name, peer_target_error(&run->peer)->text);
+		answered(run);
+		return ARM_UNSUPPORTED;
+	}
 	if (rc == -EREMOTEIO && peer_target_error(&run->peer)->code == WIRE_ERROR_NO_MEMORY)
 		return run_fail(run, VERDICT_FAIL, rc,
 			"%s: %u samples are more than this target can hold", w->name, w->n);
@@ -312,7 +321,7 @@ static int measure(struct run *run, const struct plan_window *planned, unsigned 
 	snprintf(doing, sizeof(doing), "window %u, %s", number, planned->window.name);
 	rc = arm(run, &planned->window, number, doing, &estimate_ms);
 	if (rc != 0)
-		return rc;
+		return rc == ARM_UNSUPPORTED ? 0 : rc;
 	log_progress("%s: %s, %.1f s of silence", run->request->manifest->system, doing,
 		estimate_ms / 1e3);
 	begin_evidence(run, planned->role);
@@ -329,6 +338,8 @@ static int measure(struct run *run, const struct plan_window *planned, unsigned 
 	rc = run_window_pull(run, &window, doing);
 	if (rc == 0)
 		rc = check_plan(run, &window, doing);
+	if (rc == 0)
+		rc = run_window_add_price(run, &window);
 	if (rc == 0) {
 		answered(run);
 		run_window_judge(run, &window);

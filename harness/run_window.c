@@ -137,6 +137,59 @@ int run_window_fit_audit(
 		strtod(tick_hz, NULL), fit);
 }
 
+/* ------------------------------------------------------------------ price */
+
+/* A series of one value that the host knows. */
+static int add_known(struct run_window *window, const char *name, uint64_t value)
+{
+	struct run_series *grown =
+		realloc(window->series, (window->series_count + 1) * sizeof(*grown));
+	struct run_series *series;
+	int32_t *data = malloc(sizeof(*data));
+
+	if (grown)
+		window->series = grown;
+	if (!grown || !data) {
+		free(data);
+		return -ENOMEM;
+	}
+	*data = value > INT32_MAX ? INT32_MAX : (int32_t)value;
+	series = &window->series[window->series_count++];
+	*series = (struct run_series){.data = data,
+		.entry = {.id = (uint16_t)(0x8000 + window->series_count),
+			.kind = SERIES_KIND_COUNTS,
+			.count = 1,
+			.clipped = value > INT32_MAX}};
+	snprintf(series->entry.name, sizeof(series->entry.name), "%s", name);
+	return 0;
+}
+
+/* Bytes that the loader loads: a card is as large as cards are. */
+static uint64_t payload_size(const struct manifest *manifest)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < manifest->payload_count; i++)
+		size += manifest->payloads[i].size;
+	return size ? size : manifest->size;
+}
+
+int run_window_add_price(struct run *run, struct run_window *window)
+{
+	int rc = 0;
+
+	/* After the host was gone nobody knows when the board was switched on. */
+	if (window->plan->window.bench->id != CATALOGUE_PRICE_ID || run->power_on_ms == 0)
+		return 0;
+	if (run->first_output_ms > run->power_on_ms)
+		rc = add_known(window, "first_output_ms", run->first_output_ms - run->power_on_ms);
+	if (rc == 0 && run->hello_ms > run->power_on_ms)
+		rc = add_known(window, "hello_ms", run->hello_ms - run->power_on_ms);
+	if (rc == 0)
+		rc = add_known(window, "image_kib", payload_size(run->request->manifest) / 1024);
+	return rc == 0 ? 0 : run_fail(run, VERDICT_LAB_FAILURE, rc, "out of memory");
+}
+
 /* ------------------------------------------------------------------ gates */
 
 /* Series whose length ARM has fixed: not floors, warm-up or brackets. */
@@ -178,6 +231,7 @@ void run_window_judge(struct run *run, struct run_window *window)
 {
 	const struct suite_window *planned = &window->plan->window;
 	char heard[128], failure[128], throttled[128], steered[128] = "", frequency[128] = "";
+	struct evidence_tally tally = {0};
 	struct gate_window evidence = {
 		.number = window->number,
 		.host_heard = window->peer.silence.bytes,
@@ -213,16 +267,14 @@ void run_window_judge(struct run *run, struct run_window *window)
 		take_temperature(
 			window, "temperature_millideg.before", &evidence.temperature_before) &&
 		take_temperature(window, "temperature_millideg", &evidence.temperature_after);
-	evidence.got = UINT32_MAX;
+	tally.asked = evidence.asked;
 	for (size_t i = 0; i < window->series_count; i++) {
 		const struct series_entry *entry = &window->series[i].entry;
 
 		evidence.clipped += entry->clipped;
-		if (is_measured(&window->series[i]) && entry->count < evidence.got)
-			evidence.got = entry->count;
+		evidence_tally_add(&tally, entry->kind, entry->name, entry->count);
 	}
-	if (evidence.got == UINT32_MAX) /* an audit has stamps only */
-		evidence.got = window->series_count ? window->series[0].entry.count : 0;
+	evidence.got = evidence_tally_end(&tally);
 	gate_judge_window(&run->gates, &evidence);
 	window->evidence = evidence_write_window(&evidence);
 }
@@ -248,36 +300,73 @@ static int add_metric(
 			.series = series, .name = name, .value = value, .unit = unit});
 }
 
-/* Each series of counts, in their order; n is 0 where there are no figures.  NULL without memory.
- */
-static struct stats_summary *summarise(const struct run *run, const struct run_window *window)
+/* A series as it is, and as a tool that skips releases would have it (n 0: it is no lateness). */
+struct summary {
+	struct stats_summary full, skipped;
+};
+
+/* Counts between two releases of a series; 0: it is not released on a grid. */
+static uint64_t period_of(
+	const struct run *run, const struct run_window *window, const char *series)
 {
 	const struct suite_window *planned = &window->plan->window;
-	uint64_t period = planned->bench->has_grid
-				  ? (uint64_t)planned->period_us * run->counter_hz / 1000000
-				  : 0;
-	struct stats_summary *summaries = calloc(window->series_count + 1, sizeof(*summaries));
+	uint64_t period_us = rows_period_us(series);
+
+	if (period_us == 0 && planned->bench->has_grid && rows_is_lateness(series))
+		period_us = planned->period_us;
+	return period_us * run->counter_hz / 1000000;
+}
+
+static int summarise_series(
+	const struct run_series *series, uint64_t period, struct summary *summary)
+{
+	int32_t *kept;
+	size_t count;
+	int rc = stats_summarise(series->data, series->entry.count, period, &summary->full);
+
+	if (rc != 0 || period == 0 || !rows_is_lateness(series->entry.name))
+		return rc == -EINVAL ? 0 : rc;
+	kept = malloc((series->entry.count + 1) * sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	count = stats_skip_releases(series->data, series->entry.count, period, kept);
+	rc = stats_summarise(kept, count, period, &summary->skipped);
+	free(kept);
+	return rc;
+}
+
+/* Each series of counts, in their order; n is 0 where there are no figures.  NULL without memory.
+ */
+static struct summary *summarise(const struct run *run, const struct run_window *window)
+{
+	struct summary *summaries = calloc(window->series_count + 1, sizeof(*summaries));
 
 	for (size_t i = 0; summaries && i < window->series_count; i++) {
 		const struct series_entry *entry = &window->series[i].entry;
-		int rc = 0;
+		char key[64];
+		uint64_t missed;
 
-		if (entry->kind == SERIES_KIND_COUNTS)
-			rc = stats_summarise(window->series[i].data, entry->count,
-				rows_is_lateness(entry->name) ? period : 0, &summaries[i]);
-		if (rc == -EINVAL)
-			summaries[i].n = 0; /* no samples */
-		if (rc == -ENOMEM) {
+		if (entry->kind != SERIES_KIND_COUNTS)
+			continue;
+		if (summarise_series(&window->series[i], period_of(run, window, entry->name),
+			    &summaries[i]) != 0) {
 			free(summaries);
-			summaries = NULL;
+			return NULL;
 		}
+		/* The target counts what it had no room to keep. */
+		snprintf(key, sizeof(key), "missed.%s", entry->name);
+		missed = counters_get_count(window->counters, key);
+		if (missed < GATE_COUNTER_NONE)
+			summaries[i].full.missed = missed;
 	}
 	return summaries;
 }
 
 static int store_summary(struct run *run, const char *of, const struct stats_summary *summary)
 {
-	const char *unit = strstr(of, "instret") ? "instret" : "counts";
+	const char *unit = rows_unit(of)	   ? rows_unit(of)
+			   : strstr(of, "instret") ? "instret"
+						   : "counts";
 	struct stats_summary s = *summary;
 	int rc = add_metric(run, of, "n", (double)s.n, "samples");
 
@@ -300,8 +389,30 @@ static int store_summary(struct run *run, const char *of, const struct stats_sum
 	return rc;
 }
 
+/* Only what differs where releases are skipped. */
+static int store_skipped(struct run *run, const char *of, const struct stats_summary *summary)
+{
+	const struct {
+		const char *name;
+		double value;
+		const char *unit;
+	} metrics[] = {
+		{"skipped.n", (double)summary->n, "samples"},
+		{"skipped.missed", (double)summary->missed, "samples"},
+		{"skipped.p50", summary->quantiles[STATS_P50], "counts"},
+		{"skipped.p99", summary->quantiles[STATS_P99], "counts"},
+		{"skipped.p99.9", summary->quantiles[STATS_P999], "counts"},
+		{"skipped.max", summary->max, "counts"},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		rc = add_metric(run, of, metrics[i].name, metrics[i].value, metrics[i].unit);
+	return rc;
+}
+
 static int store_metrics(
-	struct run *run, const struct run_window *window, const struct stats_summary *summaries)
+	struct run *run, const struct run_window *window, const struct summary *summaries)
 {
 	int rc = add_metric(run, NULL, "floor",
 		(run_window_median(window, "floor.before") +
@@ -320,8 +431,10 @@ static int store_metrics(
 			rc = add_metric(run, entry->name, "encoded", entry->bytes, "bytes");
 		if (rc != 0 || entry->kind != SERIES_KIND_COUNTS)
 			continue;
-		if (summaries[i].n > 0)
-			rc = store_summary(run, entry->name, &summaries[i]);
+		if (summaries[i].full.n > 0)
+			rc = store_summary(run, entry->name, &summaries[i].full);
+		if (rc == 0 && summaries[i].skipped.n > 0)
+			rc = store_skipped(run, entry->name, &summaries[i].skipped);
 		if (rc == 0 && is_measured(&window->series[i]))
 			rc = add_metric(run, entry->name, "batch", batch_of(window, entry->name),
 				"operations");
@@ -348,7 +461,7 @@ int run_window_store(struct run *run, const struct run_window *window)
 		.ended_ms = window->ended_ms,
 	};
 	/* Before the transaction: the workers of other boards wait for its end. */
-	struct stats_summary *summaries = summarise(run, window);
+	struct summary *summaries = summarise(run, window);
 	int rc = -ENOMEM;
 
 	if (!summaries)

@@ -27,6 +27,10 @@ struct run_window {
 int run_window_pull(struct run *run, struct run_window *window, const char *doing);
 void run_window_fini(struct run_window *window);
 
+/* What the host knows of a system's price, into the window of that bench; others stay as they are.
+ */
+int run_window_add_price(struct run *run, struct run_window *window);
+
 /* NULL where there is no series of that name. */
 const struct run_series *run_window_find(const struct run_window *window, const char *name);
 

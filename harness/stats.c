@@ -155,6 +155,19 @@ int stats_summarise(
 	return 0;
 }
 
+size_t stats_skip_releases(
+	const int32_t *samples, size_t count, uint64_t period_counts, int32_t *kept)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		kept[used++] = samples[i];
+		if (period_counts && samples[i] > 0)
+			i += (size_t)((uint64_t)samples[i] / period_counts);
+	}
+	return used;
+}
+
 const char *stats_quantile_name(enum stats_quantile quantile)
 {
 	return quantiles[quantile].name;

@@ -39,6 +39,14 @@ int stats_summarise(const int32_t *samples, size_t count, uint64_t period_counts
 /* Upwards, in place; -ENOMEM. */
 int stats_sort(int32_t *samples, size_t count);
 
+/*
+ * What a tool that skips missed releases (as cyclictest does) would have kept
+ * of the same run: after a sample that is k whole periods late, the k releases
+ * that passed meanwhile are left out.  `kept` has room for count; the number.
+ */
+size_t stats_skip_releases(
+	const int32_t *samples, size_t count, uint64_t period_counts, int32_t *kept);
+
 /* "p50", "p99.9"; its p; the quantile of a name, or -EINVAL. */
 const char *stats_quantile_name(enum stats_quantile quantile);
 double stats_quantile_p(enum stats_quantile quantile);

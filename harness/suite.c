@@ -27,7 +27,8 @@ struct file {
 	struct written *windows;
 };
 
-static const char *const load_words[] = {"idle", "cpu", NULL};
+static const char *const load_words[] = {
+	"idle", "cpu", "cache", "ipc", "light", "moderate", "heavy", "mixed", NULL};
 static const char *const time_words[] = {"real", "icount", NULL};
 static const char *const phase_words[] = {"aligned", "arbitrary", "both", NULL};
 static const char *const statistic_words[] = {"p50", "p90", "p95", "p99", "p99.9", NULL};
@@ -265,7 +266,8 @@ static int check_window(struct document *document, const struct written *written
 	const struct catalogue_bench *bench)
 {
 	const struct document_node *node = written->node;
-	bool is_fixed = bench->id == CATALOGUE_FLOOR_ID || bench->id == CATALOGUE_SLEEP_ID;
+	bool is_fixed = bench->id == CATALOGUE_FLOOR_ID || bench->id == CATALOGUE_SLEEP_ID ||
+			bench->value == CATALOGUE_PRICE;
 
 	if ((!bench->n || is_fixed) && document_find(node, "n"))
 		return document_fail(document, node, "n",

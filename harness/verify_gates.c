@@ -70,23 +70,17 @@ static void take_counters(const char *text, struct gate_window *w)
 /* What the samples say of their number, and how many were clipped. */
 static void take_series(const cJSON *window, struct gate_window *w)
 {
-	const cJSON *series, *first = cJSON_GetObjectItem(window, "series");
-	double fewest = -1;
+	struct evidence_tally tally = {.asked = w->asked};
+	const cJSON *series;
 
 	w->clipped = 0;
-	cJSON_ArrayForEach(series, first)
+	cJSON_ArrayForEach(series, cJSON_GetObjectItem(window, "series"))
 	{
-		double count = verify_number(series, "count");
-
 		w->clipped += (uint64_t)verify_number(series, "clipped");
-		if (verify_number(series, "kind") == 1 &&
-			rows_is_measured(verify_string(series, "name")) &&
-			(fewest < 0 || count < fewest))
-			fewest = count;
+		evidence_tally_add(&tally, (unsigned)verify_number(series, "kind"),
+			verify_string(series, "name"), (uint32_t)verify_number(series, "count"));
 	}
-	if (fewest < 0)
-		fewest = cJSON_GetArraySize(first) ? verify_number(first->child, "count") : 0;
-	w->got = (uint32_t)fewest;
+	w->got = evidence_tally_end(&tally);
 	w->floor_before = median_of(window, "floor.before");
 	w->floor_after = median_of(window, "floor.after");
 }

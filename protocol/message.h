@@ -55,7 +55,14 @@ enum message_state {
 
 enum message_load {
 	MESSAGE_LOAD_IDLE = 0,
-	MESSAGE_LOAD_CPU = 1,
+	MESSAGE_LOAD_CPU = 1,	   /* endless integer loop over 4 kB */
+	MESSAGE_LOAD_CACHE = 2,	   /* caches and address translation dirtied again and again */
+	MESSAGE_LOAD_IPC = 3,	   /* ping-pong, threads created and joined, processes forked */
+	MESSAGE_LOAD_LIGHT = 4,	   /* 25 % busy */
+	MESSAGE_LOAD_MODERATE = 5, /* 50 % busy */
+	MESSAGE_LOAD_HEAVY = 6,	   /* 75 % busy with memory and I/O */
+	MESSAGE_LOAD_MIXED = 7,	   /* cpu, cache and ipc in turn, never idle */
+	MESSAGE_LOADS,
 };
 
 #define MESSAGE_ARM_ARBITRARY_PHASE 0x01u /* ARM.flags: random phase from the seed */

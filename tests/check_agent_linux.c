@@ -327,6 +327,81 @@ START_TEST(wake_ups_follow_the_grid_in_both_phases)
 }
 END_TEST
 
+static const struct {
+	const char *name;
+	uint32_t busy_ppm; /* 0: it is never idle */
+	bool has_churn, has_partner;
+} loads[] = {
+	[MESSAGE_LOAD_IDLE] = {"idle", 0, false, false},
+	[MESSAGE_LOAD_CPU] = {"cpu", 0, false, false},
+	[MESSAGE_LOAD_CACHE] = {"cache", 0, true, false},
+	[MESSAGE_LOAD_IPC] = {"ipc", 0, false, true},
+	[MESSAGE_LOAD_LIGHT] = {"light", 250000, false, false},
+	[MESSAGE_LOAD_MODERATE] = {"moderate", 500000, false, false},
+	[MESSAGE_LOAD_HEAVY] = {"heavy", 750000, true, false},
+	[MESSAGE_LOAD_MIXED] = {"mixed", 0, true, true},
+};
+
+/* Threads of the agent; zombies have none. */
+static unsigned int count_threads(void)
+{
+	char path[64], line[128];
+	unsigned int threads = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)lab.agent);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, "Threads:", 8) == 0)
+			threads = (unsigned int)strtoul(line + 8, NULL, 10);
+	fclose(file);
+	return threads;
+}
+
+START_TEST(each_load_works_says_what_it_did_and_is_gone_afterwards)
+{
+	struct message_arm arm = {.window = 2,
+		.bench = 1,
+		.load = (uint8_t)_i,
+		.n = 200,
+		.period_us = 1000,
+		.seed = 5};
+	struct peer_exchange exchange;
+	struct pulled pulled;
+
+	/* A process needs many turns of a busy processor to be made and reaped. */
+	if (loads[_i].has_partner)
+		arm.n = 1000;
+	open_session();
+	measure(&arm, &pulled);
+	find_counts(&pulled, "latency", arm.n);
+	ck_assert_int_eq(
+		strncmp(find_counter(&pulled, "load"), loads[_i].name, strlen(loads[_i].name)), 0);
+	ck_assert_uint_gt(counter_number(&pulled, "load_rounds"), 0);
+	ck_assert_uint_gt(counter_number(&pulled, "load_rounds_per_s"), 0);
+	if (loads[_i].has_churn)
+		ck_assert_uint_eq(counter_number(&pulled, "dirty_pages"), 512);
+	if (loads[_i].has_partner) {
+		ck_assert_uint_gt(counter_number(&pulled, "load_pings"), 0);
+		ck_assert_uint_gt(counter_number(&pulled, "load_creates"), 0);
+		ck_assert_uint_gt(counter_number(&pulled, "load_forks"), 0);
+	}
+	if (loads[_i].busy_ppm) {
+		ck_assert_uint_gt(counter_number(&pulled, "load_periods"), 5);
+		/* On a machine that is busy itself a round takes long by the counter. */
+		ck_assert_uint_gt(counter_number(&pulled, "load_busy_ppm"), loads[_i].busy_ppm / 2);
+	}
+	if (_i == MESSAGE_LOAD_HEAVY)
+		ck_assert_uint_gt(counter_number(&pulled, "load_writes"), 0);
+	forget(&pulled);
+	ck_assert_uint_eq(count_threads(), 1);
+	must(peer_ping(&lab.peer, &exchange));
+	must(peer_quit(&lab.peer));
+	ck_assert_int_eq(wait_agent(), 0);
+}
+END_TEST
+
 START_TEST(the_load_works_below_the_wake_ups)
 {
 	struct message_arm arm = {.window = 2, .bench = 2, .n = 100, .period_us = 1000};
@@ -345,30 +420,57 @@ static const struct {
 	uint8_t bench;
 	uint32_t n;
 	uint32_t duration_ms;
-	const char *series[6];
-	uint32_t counts[6];
+	const char *series[10];
+	uint32_t counts[10];
 	bool is_positive; /* an operation takes time */
 } rows[] = {
 	{0, 100, 0, {"floor"}, {100}, false},
-	{11, 100, 0, {"cold.plain", "pair.plain", "cold.pi", "pair.pi"}, {20, 100, 20, 100}, true},
-	{20, 40, 0, {"cold", "handoff", "caller"}, {8, 40, 40}, true},
+	{7, 0, 100,
+		{"period.100us", "period.200us", "period.500us", "period.1ms", "period.2ms",
+			"period.5ms", "period.10ms"},
+		{1000, 500, 200, 100, 50, 20, 10}, true},
+	{10, 100, 0, {"cold", "syscall", "syscall.hot", "syscall.dirty"}, {20, 100, 100, 100},
+		true},
+	{11, 100, 0,
+		{"cold.plain", "pair.plain", "pair.plain.hot", "pair.plain.dirty", "cold.pi",
+			"pair.pi", "pair.pi.hot", "pair.pi.dirty"},
+		{20, 100, 100, 100, 20, 100, 100, 100}, true},
+	{12, 100, 0, {"cold", "pair", "pair.hot", "pair.dirty"}, {20, 100, 100, 100}, true},
+	{13, 40, 0, {"cold", "switch", "round_trip", "switch.hot", "switch.dirty"},
+		{8, 40, 40, 40, 40}, true},
+	{20, 40, 0, {"cold", "handoff", "caller", "handoff.hot", "handoff.dirty"},
+		{8, 40, 40, 40, 40}, true},
+	{21, 40, 0, {"cold", "low", "caller", "low.hot", "low.dirty"}, {8, 40, 40, 40, 40}, true},
 	{22, 40, 0,
-		{"cold.plain", "handoff.plain", "caller.plain", "cold.pi", "handoff.pi",
-			"caller.pi"},
-		{8, 40, 40, 8, 40, 40}, true},
-	{30, 40, 0, {"cold", "create", "caller"}, {8, 40, 40}, true},
+		{"cold.plain", "handoff.plain", "caller.plain", "handoff.plain.hot",
+			"handoff.plain.dirty", "cold.pi", "handoff.pi", "caller.pi",
+			"handoff.pi.hot", "handoff.pi.dirty"},
+		{8, 40, 40, 40, 40, 8, 40, 40, 40, 40}, true},
+	{30, 40, 0, {"cold", "create", "caller", "create.hot", "create.dirty"}, {8, 40, 40, 40, 40},
+		true},
+	{31, 40, 0, {"cold", "join", "join.hot", "join.dirty"}, {8, 40, 40, 40}, true},
+	{32, 40, 0, {"cold", "join", "join.hot", "join.dirty"}, {8, 40, 40, 40}, true},
+	{40, 40, 0, {"oneshot.100us", "oneshot.1ms", "oneshot.10ms"}, {40, 40, 40}, false},
+	{41, 40, 0, {"cold", "set"}, {8, 40}, true},
+	{60, 40, 0, {"cold", "malloc"}, {8, 40}, true},
+	{70, 0, 300, {"lost"}, {1}, false},
+	{90, 1, 0, {"held.memory", "held.process", "held.thread"}, {1, 1, 1}, false},
+	{95, 1, 0, {"ram_kib"}, {1}, true},
 };
 
 START_TEST(every_row_fills_its_series)
 {
-	struct message_arm arm = {
-		.window = 3, .bench = rows[_i].bench, .n = rows[_i].n, .settle_ms = 1};
+	struct message_arm arm = {.window = 3,
+		.bench = rows[_i].bench,
+		.n = rows[_i].n,
+		.duration_ms = rows[_i].duration_ms,
+		.settle_ms = 1};
 	struct pulled pulled;
 
 	open_session();
 	measure(&arm, &pulled);
 	check_floors(&pulled);
-	for (int i = 0; i < 6 && rows[_i].series[i]; i++) {
+	for (int i = 0; i < 10 && rows[_i].series[i]; i++) {
 		const int32_t *counts =
 			find_counts(&pulled, rows[_i].series[i], rows[_i].counts[i]);
 
@@ -387,6 +489,44 @@ START_TEST(a_waiter_is_seen_blocked_before_each_handoff)
 	open_session();
 	measure(&arm, &pulled);
 	ck_assert_int_eq(strncmp(find_counter(&pulled, "waiter_seen_blocked"), "yes\n", 4), 0);
+	forget(&pulled);
+}
+END_TEST
+
+START_TEST(a_victim_takes_its_process_with_it_and_not_the_agent)
+{
+	struct message_arm arm = {.window = 4, .bench = 90, .n = 1};
+	struct pulled pulled;
+
+	open_session();
+	measure(&arm, &pulled);
+	ck_assert_int_eq(find_counts(&pulled, "held.process", 1)[0], 1);
+	ck_assert_int_eq(find_counts(&pulled, "held.thread", 1)[0], 0);
+	ck_assert_int_eq(find_counts(&pulled, "held.memory", 1)[0], 0);
+	ck_assert_uint_eq(counter_number(&pulled, "victim.process.signal"), SIGSEGV);
+	ck_assert_uint_eq(counter_number(&pulled, "victim.thread.signal"), SIGSEGV);
+	forget(&pulled);
+}
+END_TEST
+
+START_TEST(inheritance_is_shown_against_an_inversion)
+{
+	struct message_arm arm = {.window = 4, .bench = 50, .n = 50};
+	struct pulled pulled;
+	uint64_t medium;
+	const int32_t *counts;
+	uint32_t above = 0;
+
+	open_session();
+	measure(&arm, &pulled);
+	medium = counter_number(&pulled, "medium_counts");
+	ck_assert_uint_ge(counter_number(&pulled, "inverted.plain"), 45);
+	counts = find_counts(&pulled, "bound.plain", 50);
+	for (int i = 0; i < 50; i++)
+		above += counts[i] >= (int64_t)medium / 2;
+	ck_assert_uint_eq(above, counter_number(&pulled, "inverted.plain"));
+	/* A stall of the machine may fall into one of them, not into most. */
+	ck_assert_uint_lt(counter_number(&pulled, "inverted.pi"), 25);
 	forget(&pulled);
 }
 END_TEST
@@ -590,10 +730,14 @@ int main(void)
 	tcase_set_timeout(jobs, 60);
 	tcase_add_test(jobs, a_whole_job_runs_over_a_pty);
 	tcase_add_loop_test(jobs, wake_ups_follow_the_grid_in_both_phases, 0, 2);
+	tcase_add_loop_test(
+		jobs, each_load_works_says_what_it_did_and_is_gone_afterwards, 1, MESSAGE_LOADS);
 	tcase_add_test(jobs, the_load_works_below_the_wake_ups);
 	tcase_add_loop_test(
 		jobs, every_row_fills_its_series, 0, (int)(sizeof(rows) / sizeof(rows[0])));
 	tcase_add_test(jobs, a_waiter_is_seen_blocked_before_each_handoff);
+	tcase_add_test(jobs, a_victim_takes_its_process_with_it_and_not_the_agent);
+	tcase_add_test(jobs, inheritance_is_shown_against_an_inversion);
 	tcase_add_test(jobs, a_batched_pair_spans_enough_counts);
 	tcase_add_test(jobs, the_clock_audit_pairs_counter_and_clock);
 	tcase_add_test(jobs, timed_sleeps_wake_and_never_early);

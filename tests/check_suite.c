@@ -33,7 +33,8 @@ END_TEST
 
 START_TEST(what_this_version_measures_is_what_its_agents_have)
 {
-	static const unsigned ids[] = {0, 1, 2, 5, 11, 20, 22, 30, 42, 98, 99};
+	static const unsigned ids[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 12, 13, 20, 21, 22, 30, 31,
+		32, 40, 41, 42, 50, 60, 70, 90, 95, 98, 99};
 	size_t count, at = 0;
 	const struct catalogue_bench *benches = catalogue_benches(&count);
 
@@ -125,6 +126,15 @@ END_TEST
 #define W  "\"windows\": [{\"bench\": \"wake.idle\"}]}"
 #define SW S "\"windows\": [\n"
 
+/* All that agents of this version have. */
+#define KNOWN                                                                                      \
+	"\"floor\", \"wake.idle\", \"wake.cpu\", \"wake.cache\", \"wake.ipc\", \"irq.split\", "    \
+	"\"wake.period\", \"irq.thread\", \"syscall\", \"mutex.pair\", \"sem.pair\", "             \
+	"\"yield.switch\", \"sem.handoff\", \"sem.handoff.low\", \"mutex.handoff\", "              \
+	"\"thread.create\", \"thread.join\", \"create.join\", \"timer.oneshot\", \"timer.set\", "  \
+	"\"clock.audit\", \"pi.bound\", \"malloc\", \"noise\", \"containment\", \"price\", "       \
+	"\"sleep.check\" or \"reference\""
+
 static const struct {
 	const char *text, *error;
 } bad[] = {
@@ -148,15 +158,9 @@ static const struct {
 		"f:3: windows[0].bench: benchmark \"wake.idel\" is unknown; did you mean "
 		"\"wake.idle\"?"},
 	{SW "{\"bench\": \"x\"}]}",
-		"f:3: windows[0].bench: benchmark \"x\" is unknown; expected \"floor\", "
-		"\"wake.idle\", \"wake.cpu\", \"irq.split\", \"mutex.pair\", \"sem.handoff\", "
-		"\"mutex.handoff\", \"thread.create\", \"clock.audit\", \"sleep.check\" or "
-		"\"reference\""},
-	{SW "{\"bench\": \"wake.cache\"}]}",
-		"f:3: windows[0].bench: benchmark \"wake.cache\" is not implemented yet; expected "
-		"\"floor\", \"wake.idle\", \"wake.cpu\", \"irq.split\", \"mutex.pair\", "
-		"\"sem.handoff\", \"mutex.handoff\", \"thread.create\", \"clock.audit\", "
-		"\"sleep.check\" or \"reference\""},
+		"f:3: windows[0].bench: benchmark \"x\" is unknown; expected " KNOWN},
+	{SW "{\"bench\": \"wake.long\"}]}",
+		"f:3: windows[0].bench: benchmark \"wake.long\" is not implemented yet; expected " KNOWN},
 	{SW "{\"bench\": \"wake.idle\",\n\"n\": 0}]}",
 		"f:4: windows[0].n: 0 is out of range; expected an integer from 1 to 100000 "
 		"samples"},
@@ -174,6 +178,8 @@ static const struct {
 	{SW "{\"bench\": \"clock.audit\",\n\"duration_ms\": 5000}]}",
 		"f:4: windows[0].duration_ms: 5000 ms are too short for the clock-audit gate; "
 		"expected at least 10000 ms"},
+	{SW "{\"bench\": \"price\",\n\"n\": 5}]}",
+		"f:4: windows[0].n: price has no number of samples to choose; expected no n"},
 	{SW "{\"bench\": \"floor\",\n\"n\": 5}]}",
 		"f:4: windows[0].n: floor has no number of samples to choose; expected no n"},
 	{SW "{\"bench\": \"sem.handoff\",\n\"period_us\": 500}]}",

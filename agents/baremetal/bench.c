@@ -102,10 +102,51 @@ static int split_run(struct window *window)
 	return 0;
 }
 
+/* ---------------------------------------------------------------- containment */
+
+#define INTACT 0x5a5a5a5au
+
+struct held {
+	volatile uint32_t value; /* of somebody else */
+};
+
+static int contain_prepare(struct window *window)
+{
+	window->bench_data = arena_take(window->arena, sizeof(struct held));
+	window->samples = window_add_counts(window, "held.memory", 1);
+	return window->bench_data && window->samples ? 0 : WIRE_ERROR_NO_MEMORY;
+}
+
+static uint32_t contain_estimate_ms(const struct window *window)
+{
+	(void)window;
+	return 10;
+}
+
+/* As a pointer gone astray would: there is one memory and one mode for all. */
+static int contain_run(struct window *window)
+{
+	struct held *held = window->bench_data;
+	bool is_intact;
+
+	held->value = INTACT;
+	*(volatile uint8_t *)held = 0;
+	is_intact = held->value == INTACT;
+	window_store_counts(window->samples, is_intact);
+	text_put(&window->counters, "victim.memory",
+		is_intact ? "intact" : "overwritten, and nobody was told");
+	text_put(&window->counters, "victim.process", "unsupported: no processes");
+	return 0;
+}
+
 static const char no_threads[] = "no threads";
 
+#define NO_THREADS(number, row)                                                                    \
+	{                                                                                          \
+		.id = (number), .name = (row), .unsupported = no_threads                           \
+	}
+
 const struct bench bench_table[] = {
-	{.id = 2, .name = "wake.cpu", .unsupported = no_threads},
 	{
 		.id = 5,
 		.name = "irq.split",
@@ -113,10 +154,25 @@ const struct bench bench_table[] = {
 		.estimate_ms = split_estimate_ms,
 		.run = split_run,
 	},
-	{.id = 11, .name = "mutex.pair", .unsupported = no_threads},
-	{.id = 20, .name = "sem.handoff", .unsupported = no_threads},
-	{.id = 22, .name = "mutex.handoff", .unsupported = no_threads},
-	{.id = 30, .name = "thread.create", .unsupported = no_threads},
+	NO_THREADS(11, "mutex.pair"),
+	NO_THREADS(12, "sem.pair"),
+	NO_THREADS(13, "yield.switch"),
+	NO_THREADS(20, "sem.handoff"),
+	NO_THREADS(21, "sem.handoff.low"),
+	NO_THREADS(22, "mutex.handoff"),
+	NO_THREADS(30, "thread.create"),
+	NO_THREADS(31, "thread.join"),
+	NO_THREADS(32, "create.join"),
+	{.id = 41, .name = "timer.set", .unsupported = "one timer, always there"},
+	NO_THREADS(50, "pi.bound"),
+	{.id = 60, .name = "malloc", .unsupported = "no heap"},
+	{
+		.id = 90,
+		.name = "containment",
+		.prepare = contain_prepare,
+		.estimate_ms = contain_estimate_ms,
+		.run = contain_run,
+	},
 };
 
 const size_t bench_table_size = sizeof(bench_table) / sizeof(bench_table[0]);

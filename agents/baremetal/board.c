@@ -15,6 +15,8 @@ static const struct board boards[] = {
 		.uart_source = 10,
 		.uart_node = "/soc/serial",
 		.plic_base = 0x0c000000,
+		.rtc_base = 0x00101000,
+		.rtc_source = 11,
 	},
 	/* Untested on hardware: from the D1 user manual and device trees. */
 	{

@@ -21,6 +21,8 @@ struct board {
 	const char *uart_node;	 /* where the tree has clock-frequency */
 	uint32_t uart_clock_hz;	 /* where the tree names a clock instead; 0 = it does not */
 	uintptr_t plic_base;
+	uintptr_t rtc_base; /* a Goldfish RTC; 0: there is none */
+	uint32_t rtc_source;
 	/* Addresses of sunxi watchdogs, 0 where there is none. */
 	uintptr_t watchdogs[BOARD_WATCHDOGS_MAX];
 };

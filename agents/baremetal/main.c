@@ -55,6 +55,8 @@ static void read_machine(struct machine *machine, const void *tree)
 		fdt_get_number(&fdt, machine->board->uart_node, "clock-frequency", 0);
 	if (!machine->uart_clock_hz)
 		machine->uart_clock_hz = machine->board->uart_clock_hz;
+	machine->caches.data = (uint32_t)fdt_get_number(&fdt, "/cpus/cpu", "d-cache-size", 0);
+	machine->caches.code = (uint32_t)fdt_get_number(&fdt, "/cpus/cpu", "i-cache-size", 0);
 	fdt_get_memory(&fdt, &machine->memory_base, &machine->memory_size);
 	read_plan(machine, &fdt);
 	if (!machine->counter_rate_hz)

@@ -5,11 +5,17 @@
 #include "agents/baremetal/console.h"
 #include "agents/baremetal/cpu.h"
 #include "agents/baremetal/instret.h"
+#include "agents/baremetal/rtc.h"
 #include "agents/baremetal/sbi.h"
 #include "agents/baremetal/testbuild.h"
 #include "agents/baremetal/timer.h"
 #include "agents/baremetal/trap.h"
 #include "agents/core/counter.h"
+
+#define CODE_SIZE (128u * 1024)
+
+extern uint8_t _start[];
+extern uint8_t _end[];
 
 static int port_console_read(
 	struct agent_port *port, uint8_t *data, size_t capacity, uint32_t timeout_ms)
@@ -52,7 +58,10 @@ static void port_anchor(struct agent_port *port, uint64_t lead_counts, struct ag
 		release += period;
 	/* The compare value itself, so nothing is left to guess. */
 	*anchor = (struct agent_anchor){
-		.release_counts = release, .bracket_counts = 0, .tick_counts = period};
+		.release_counts = release,
+		.tick_counts = period,
+		.kernel_tick_counts = period,
+	};
 }
 
 static uint64_t port_wait_until(struct agent_port *port, uint64_t deadline_counts)
@@ -117,6 +126,17 @@ static void port_window_end(struct agent_port *port, struct window *window)
 	text_put_u64(counters, "kernel_messages", console_count_lines() - begin->lines);
 }
 
+static void port_enter_kernel(struct agent_port *port)
+{
+	(void)port;
+}
+
+/* The image with its stack, and what the agent has taken behind it. */
+static uint64_t port_memory_used(struct agent_port *port)
+{
+	return (uint64_t)(_end - _start) + port->code_size + port->arena_size;
+}
+
 static void put_watchdog(const struct machine *machine, struct text *text)
 {
 	if (!machine->board->watchdogs[0])
@@ -179,6 +199,8 @@ static const struct agent_port_ops port_ops = {
 	.sleep_ms = port_sleep_ms,
 	.clock_ns = port_clock_ns,
 	.uptime_counts = port_uptime_counts,
+	.kernel_entry = port_enter_kernel,
+	.memory_used = port_memory_used,
 	.window_begin = port_window_begin,
 	.window_end = port_window_end,
 	.facts = port_facts,
@@ -196,6 +218,17 @@ static void set_rates(struct baremetal_port *port)
 	port->agent.console_baud = base / divisor;
 }
 
+/* All memory here can be executed: some of the arena is for the walk through the cache. */
+static void take_code(struct agent_port *agent)
+{
+	if (agent->arena_size < 2 * CODE_SIZE)
+		return;
+	agent->code = agent->arena;
+	agent->code_size = CODE_SIZE;
+	agent->arena = agent->code + CODE_SIZE;
+	agent->arena_size -= CODE_SIZE;
+}
+
 void port_init(
 	struct baremetal_port *port, const struct machine *machine, void *arena, size_t arena_size)
 {
@@ -209,6 +242,10 @@ void port_init(
 				.mode = "S-flat",
 				.benches = bench_table,
 				.bench_count = bench_table_size,
+				.kernel_entry_name = "plain call",
+				.device = rtc_init(
+					machine->board->rtc_base, machine->board->rtc_source),
+				.caches = machine->caches,
 				.plan = machine->plan_size ? machine->plan : NULL,
 				.plan_size = machine->plan_size,
 				.arena = arena,
@@ -217,4 +254,5 @@ void port_init(
 		.machine = machine,
 	};
 	set_rates(port);
+	take_code(&port->agent);
 }

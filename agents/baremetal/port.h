@@ -22,6 +22,7 @@ struct machine {
 	uint64_t entry_counts;		/* the counter at the first instruction */
 	uint64_t counter_rate_hz;	/* the tree's timebase-frequency */
 	uint64_t uart_clock_hz;		/* 0 when the tree does not say */
+	struct agent_caches caches;	/* of the tree; 0 where it does not say */
 	uint64_t memory_base;		/* of the first bank */
 	uint64_t memory_size;		/* bytes, 0 when the tree does not say */
 	size_t plan_size;		/* bytes of the card's plan, 0: there is none */

@@ -3,6 +3,7 @@
 
 #include "agents/baremetal/console.h"
 #include "agents/baremetal/plic.h"
+#include "agents/baremetal/rtc.h"
 #include "agents/baremetal/timer.h"
 #include "agents/baremetal/uart.h"
 
@@ -57,7 +58,7 @@ static void trap_skip_tried(void)
 	__asm__ volatile("csrw sepc, %0" ::"r"(trap_read_csr(sepc) + 4) : "memory");
 }
 
-static void trap_handle_external(void)
+static void trap_handle_external(uint64_t entry_counts)
 {
 	uint32_t source;
 
@@ -65,6 +66,8 @@ static void trap_handle_external(void)
 	while ((source = plic_claim()) != 0) {
 		if (source == uart_source)
 			uart_handle_interrupt();
+		else if (source == rtc_get_source())
+			rtc_handle_interrupt(entry_counts);
 		plic_complete(source);
 	}
 }
@@ -92,7 +95,7 @@ void trap_handle(uint64_t entry_counts, uint64_t entry_instret)
 	if (cause == TRAP_TIMER)
 		timer_handle_interrupt(entry_counts, entry_instret);
 	else if (cause == TRAP_EXTERNAL)
-		trap_handle_external();
+		trap_handle_external(entry_counts);
 	else if (cause == TRAP_ILLEGAL && is_trying)
 		trap_skip_tried();
 	else

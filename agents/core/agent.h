@@ -5,10 +5,11 @@
  * A port fills a struct agent_port (it may embed it as the first member of its
  * own struct), hands over one arena and calls agent_run().  The core owns the
  * wire protocol, the windows and the benches that need nothing but the port's
- * clock: floor, wake.idle, clock.audit, sleep.check, reference.  The port adds
- * its own benches in a table.  The core is freestanding C11: no allocation, no
- * stdio, no static state; it may be started twice in one process.  It needs
- * memcpy, memset, memmove and memcmp, as every freestanding compiler does.
+ * clock and loads: floor, the wake rows, irq.thread, syscall, timer.oneshot,
+ * clock.audit, noise, price, sleep.check, reference.  The port adds its own
+ * benches in a table.  What is NULL in a port is `unsupported` in the catalogue.  The core is
+ * freestanding C11: no allocation, no stdio, no static state; it may be started twice in one
+ * process.  It needs memcpy, memset, memmove and memcmp, as every freestanding compiler does.
  *
  * Threads: agent_run() and all operations are called from one thread, which is
  * also the measuring thread of the core's benches: the port gives it its
@@ -30,9 +31,36 @@ struct agent_port;
 
 /* Where a release grid is tied to the system's clock. */
 struct agent_anchor {
-	uint64_t release_counts; /* the chosen instant, in the future; the earlier end */
-	uint64_t bracket_counts; /* how far the instant may lie after release_counts */
-	uint64_t tick_counts;	 /* granularity of the sleeping clock; 0: below one count */
+	uint64_t release_counts;     /* the chosen instant, in the future; the earlier end */
+	uint64_t bracket_counts;     /* how far the instant may lie after release_counts */
+	uint64_t tick_counts;	     /* granularity of the sleeping clock; 0: below one count */
+	uint64_t kernel_tick_counts; /* the system's periodic tick; 0: none, or not known */
+};
+
+/* What the processor keeps near, in bytes; 0 where the system does not say. */
+struct agent_caches {
+	uint32_t data;
+	uint32_t code;
+	uint32_t page;
+};
+
+/* An alarm of a device outside the system's clock, as it came. */
+struct agent_alarm {
+	uint64_t due_counts;	 /* when it was due; the earlier end */
+	uint64_t bracket_counts; /* how far that may lie after due_counts */
+	uint64_t isr_counts;	 /* first instruction of the handler; 0: no stamp there */
+	uint64_t thread_counts;	 /* first instruction of the thread that waited */
+};
+
+/* Such a device.  The functions return 0 or a negative enum wire_error. */
+struct agent_device {
+	const char *name;    /* "Goldfish RTC, /dev/rtc0" */
+	uint32_t step_us;    /* an alarm takes about that long */
+	bool stamps_handler; /* isr_counts is known */
+	int (*begin)(struct agent_port *port);
+	/* One alarm: set, waited for in the calling thread, stamped. */
+	int (*wait)(struct agent_port *port, struct agent_alarm *alarm);
+	void (*end)(struct agent_port *port);
 };
 
 struct agent_port_ops {
@@ -79,14 +107,27 @@ struct agent_port_ops {
 	uint64_t (*uptime_counts)(struct agent_port *port);
 
 	/*
-	 * A load below the measured thread.  NULL: this system has none.  The
-	 * result is 0 or a negative enum wire_error.
+	 * Loads below the measured thread: window->plan.load, never idle, seeded
+	 * by window->plan.seed.  load_start NULL: this system has none ("no
+	 * threads").  Results are 0 or a negative enum wire_error.
 	 */
-	int (*load_start)(struct agent_port *port, enum message_load load);
+	/* Why it has not that one, in static text; NULL: it has.  NULL itself: it has all. */
+	const char *(*load_check)(const struct agent_port *port, enum message_load load);
+	/* At ARM: takes and touches the memory of the load.  NULL: none is needed. */
+	int (*load_prepare)(struct agent_port *port, struct window *window);
+	int (*load_start)(struct agent_port *port, struct window *window);
 	/* Ends the load and waits until it is gone. */
 	void (*load_stop)(struct agent_port *port);
 	/* Rounds of work done by the load so far. */
 	uint64_t (*load_work)(struct agent_port *port);
+	/* What the load was and did, once it is gone: `load_...=` lines.  NULL: nothing to say. */
+	void (*load_write)(struct agent_port *port, struct text *text);
+
+	/*
+	 * The cheapest real entry into the kernel, once; where there is no kernel
+	 * to enter a plain call, and kernel_entry_name says so.  NULL: no row.
+	 */
+	void (*kernel_entry)(struct agent_port *port);
 
 	/*
 	 * Keep the system's own messages off the console from GO on, and let
@@ -101,6 +142,9 @@ struct agent_port_ops {
 	void (*window_begin)(struct agent_port *port, struct window *window);
 	void (*window_end)(struct agent_port *port, struct window *window);
 
+	/* Bytes of memory that the system has in use, for price.  NULL: no row. */
+	uint64_t (*memory_used)(struct agent_port *port);
+
 	/* Facts of system and build, `key=value` lines; keys are a-z 0-9 . _ - . */
 	void (*facts)(struct agent_port *port, struct text *text);
 };
@@ -113,6 +157,16 @@ struct agent_port {
 	const char *mode;	     /* row flag: "M-flat", "S-flat", "U+MMU thread" */
 	const struct bench *benches; /* the port's own rows */
 	size_t bench_count;
+	const char *kernel_entry_name;	   /* "getppid", "plain call" */
+	const struct agent_device *device; /* for irq.thread; NULL: there is none */
+	struct agent_caches caches;
+	/*
+	 * Memory that may be written and then executed, so that the instruction
+	 * cache can be walked through; NULL: it is only flushed, as far as the
+	 * processor lets the agent.
+	 */
+	uint8_t *code;
+	size_t code_size;
 	uint32_t console_baud; /* the exact rate as the agent begins; 0 = not known, so fixed */
 	uint32_t baud_base;    /* the UART makes this / 1, / 2, ...: its clock / 16; 0 = any rate */
 	uint32_t silence_limit_s; /* end after that long without a valid frame: 600; 0 = never */
@@ -139,7 +193,9 @@ struct bench {
 	uint8_t id;
 	const char *name;
 	const char *unsupported; /* the reason, or NULL when it runs here */
-	uint8_t load;		 /* enum message_load this row always has, else the plan's */
+	/* The same, where it depends on the port; static text.  NULL: it always runs. */
+	const char *(*check)(const struct agent_port *port);
+	uint8_t load; /* enum message_load this row always has, else the plan's */
 	/* Add series (window->samples at least) and touch all memory; 0 or negative enum
 	 * wire_error. */
 	int (*prepare)(struct window *window);

@@ -16,8 +16,8 @@ static void measure(struct agent *agent, const struct message_arm *arm)
 	struct agent_planned *planned;
 
 	/* What cannot be armed is refused when the host asks for it. */
-	if (agent->planned_count == AGENT_PLAN_MAX || !bench || bench->unsupported ||
-		arm->window == 0)
+	if (agent->planned_count == AGENT_PLAN_MAX || !bench || arm->window == 0 ||
+		benches_check(agent->port, bench))
 		return;
 	agent->arm = *arm;
 	if (agent_prepare_window(agent, bench, arm->n) != 0) {

@@ -72,6 +72,7 @@ static int refuse_arm(struct agent *agent, const struct bench *bench, int status
 static int arm_window(struct agent *agent, const struct message_arm *arm)
 {
 	const struct bench *bench = benches_find(agent->port, arm->bench);
+	const char *unsupported;
 	int status;
 
 	if (arm->window == 0)
@@ -82,9 +83,9 @@ static int arm_window(struct agent *agent, const struct message_arm *arm)
 	if (!bench)
 		return agent_answer_error(
 			agent, WIRE_ERROR_UNKNOWN_BENCH, arm->bench, "not in the catalogue");
-	if (bench->unsupported)
-		return agent_answer_error(
-			agent, WIRE_ERROR_UNSUPPORTED, arm->bench, bench->unsupported);
+	unsupported = benches_check(agent->port, bench);
+	if (unsupported)
+		return agent_answer_error(agent, WIRE_ERROR_UNSUPPORTED, arm->bench, unsupported);
 	agent->arm = *arm;
 	status = agent_prepare_window(agent, bench, arm->n);
 	if (status)

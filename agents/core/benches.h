@@ -11,6 +11,9 @@
 /* The row of that id, supported or not; NULL when there is none. */
 const struct bench *benches_find(const struct agent_port *port, uint8_t id);
 
+/* Why a row does not run on this port, in static text; NULL: it does. */
+const char *benches_check(const struct agent_port *port, const struct bench *bench);
+
 /* All rows, a line each in order of id: `id name supported` or `id name unsupported reason`. */
 void benches_write(const struct agent_port *port, struct text *text);
 

@@ -77,6 +77,41 @@ uint32_t window_cold_count(const struct window *window)
 	return fifth < COLD_MAX ? fifth : COLD_MAX;
 }
 
+const char *window_load_name(unsigned int load)
+{
+	static const char *const names[MESSAGE_LOADS] = {
+		[MESSAGE_LOAD_IDLE] = "idle",
+		[MESSAGE_LOAD_CPU] = "cpu",
+		[MESSAGE_LOAD_CACHE] = "cache",
+		[MESSAGE_LOAD_IPC] = "ipc",
+		[MESSAGE_LOAD_LIGHT] = "light",
+		[MESSAGE_LOAD_MODERATE] = "moderate",
+		[MESSAGE_LOAD_HEAVY] = "heavy",
+		[MESSAGE_LOAD_MIXED] = "mixed",
+	};
+
+	return load < MESSAGE_LOADS ? names[load] : NULL;
+}
+
+const char *window_check_load(const struct agent_port *port, unsigned int load)
+{
+	if (load == MESSAGE_LOAD_IDLE)
+		return NULL;
+	if (!port->ops->load_start)
+		return "no threads";
+	return port->ops->load_check ? port->ops->load_check(port, (enum message_load)load) : NULL;
+}
+
+int window_fail(struct window *window, int code, const char *why)
+{
+	struct text text;
+
+	text_init(&text, window->failure, sizeof(window->failure) - 1);
+	text_append(&text, why);
+	window->failure[text.size] = 0;
+	return code;
+}
+
 void window_init(struct window *window, struct agent_port *port, struct arena *arena,
 	const struct window_plan *plan, const struct bench *bench)
 {
@@ -88,20 +123,25 @@ void window_init(struct window *window, struct agent_port *port, struct arena *a
 int window_prepare(struct window *window)
 {
 	const struct agent_port_ops *ops = window->port->ops;
+	const char *unsupported;
+	int status = 0;
 
-	if (window->plan.load > MESSAGE_LOAD_CPU) {
+	if (!window_load_name(window->plan.load)) {
 		window->refused = window->plan.load;
 		return WIRE_ERROR_BAD_RANGE;
 	}
-	if (window->plan.load != MESSAGE_LOAD_IDLE && !ops->load_start)
-		return WIRE_ERROR_UNSUPPORTED;
+	unsupported = window_check_load(window->port, window->plan.load);
+	if (unsupported)
+		return window_fail(window, WIRE_ERROR_UNSUPPORTED, unsupported);
 	window->floor_before = window_add_counts(window, "floor.before", WINDOW_FLOOR_SAMPLES);
 	window->floor_after = window_add_counts(window, "floor.after", WINDOW_FLOOR_SAMPLES);
 	window->counters_series = window_add_text(window, "counters", WINDOW_COUNTERS_SIZE);
 	if (!window->floor_before || !window->floor_after || !window->counters_series)
 		return WIRE_ERROR_NO_MEMORY;
 	text_init(&window->counters, window->counters_series->data, WINDOW_COUNTERS_SIZE);
-	return window->bench->prepare(window);
+	if (window->plan.load != MESSAGE_LOAD_IDLE && ops->load_prepare)
+		status = ops->load_prepare(window->port, window);
+	return status ? status : window->bench->prepare(window);
 }
 
 uint32_t window_estimate_ms(const struct window *window)
@@ -122,7 +162,7 @@ static void put_plan(struct window *window)
 	text_put_u64(counters, "n", window->plan.n);
 	text_put_u64(counters, "seed", window->plan.seed);
 	text_put_u64(counters, "settle_ms", window->plan.settle_ms);
-	text_put(counters, "load", window->plan.load == MESSAGE_LOAD_CPU ? "cpu" : "idle");
+	text_put(counters, "load", window_load_name(window->plan.load));
 }
 
 static void put_result(struct window *window, int status)
@@ -162,8 +202,19 @@ static int measure(struct window *window)
 	if (loaded) {
 		text_put_u64(&window->counters, "load_rounds", work);
 		text_put_u64(&window->counters, "load_counts", since);
+		text_put_u64(&window->counters, "load_rounds_per_s",
+			since ? counter_scale(work, window->port->counter_rate_hz, since) : 0);
 	}
 	return status;
+}
+
+static void stop_load(struct window *window)
+{
+	const struct agent_port_ops *ops = window->port->ops;
+
+	ops->load_stop(window->port);
+	if (ops->load_write)
+		ops->load_write(window->port, &window->counters);
 }
 
 int window_run(struct window *window)
@@ -173,12 +224,12 @@ int window_run(struct window *window)
 
 	put_plan(window);
 	if (window->plan.load != MESSAGE_LOAD_IDLE)
-		status = ops->load_start(window->port, (enum message_load)window->plan.load);
+		status = ops->load_start(window->port, window);
 	if (status == 0) {
 		ops->sleep_ms(window->port, window->plan.settle_ms);
 		status = measure(window);
 		if (window->plan.load != MESSAGE_LOAD_IDLE)
-			ops->load_stop(window->port);
+			stop_load(window);
 	}
 	put_result(window, status);
 	return status;

@@ -91,6 +91,15 @@ struct window_series *window_add_text(struct window *window, const char *name, u
 /* Warm-up operations before n samples: min(1000, n/5). */
 uint32_t window_cold_count(const struct window *window);
 
+/* "idle", "cpu"; NULL for a number that is no load. */
+const char *window_load_name(unsigned int load);
+
+/* Why the port has not this load, in static text; NULL: it has. */
+const char *window_check_load(const struct agent_port *port, unsigned int load);
+
+/* Sets window->failure; the code is handed back. */
+int window_fail(struct window *window, int code, const char *why);
+
 /* Start from nothing: the arena's mark is where the window's memory begins. */
 void window_init(struct window *window, struct agent_port *port, struct arena *arena,
 	const struct window_plan *plan, const struct bench *bench);

@@ -2,18 +2,27 @@
 #include "agents/linux/port.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agents/core/counter.h"
 #include "agents/linux/baud.h"
 #include "agents/linux/facts.h"
+#include "agents/linux/file.h"
 #include "agents/linux/panel.h"
 
 #define SILENCE_LIMIT_S 600u
 #define NS_PER_S	1000000000u
+#define CODE_SIZE	(512u * 1024)
+#define BLOCK_SIZE	4096u
+#define SCRATCH_BLOCKS	16u
 
 static struct linux_port *linux_port(struct agent_port *port)
 {
@@ -110,6 +119,22 @@ static void port_write_facts(struct agent_port *port, struct text *text)
 	facts_write_build(text);
 }
 
+static void port_enter_kernel(struct agent_port *port)
+{
+	(void)port;
+	syscall(SYS_getppid);
+}
+
+static uint64_t port_memory_used(struct agent_port *port)
+{
+	struct sysinfo info;
+
+	(void)port;
+	if (sysinfo(&info) != 0)
+		return 0;
+	return ((uint64_t)info.totalram - info.freeram) * info.mem_unit;
+}
+
 static const struct agent_port_ops linux_ops = {
 	.console_read = port_read,
 	.console_write = port_write,
@@ -119,9 +144,13 @@ static const struct agent_port_ops linux_ops = {
 	.sleep_ms = posix_sleep_ms,
 	.clock_ns = posix_clock_ns,
 	.uptime_counts = port_uptime_counts,
+	.load_prepare = posix_load_prepare,
 	.load_start = posix_load_start,
 	.load_stop = posix_load_stop,
 	.load_work = posix_load_work,
+	.load_write = posix_load_write,
+	.kernel_entry = port_enter_kernel,
+	.memory_used = port_memory_used,
 	.quiet = port_quiet,
 	.window_begin = port_window_begin,
 	.window_end = port_window_end,
@@ -168,10 +197,128 @@ static int port_thread_is_blocked(struct posix_port *port, long id)
 	return state && strncmp(state, ") S", 3) == 0;
 }
 
+/* ---------------------------------------------------------------- what Linux has */
+
+static int port_open_pipe(int ends[2])
+{
+	return pipe2(ends, O_CLOEXEC);
+}
+
+static int port_start_forks(struct posix_port *port)
+{
+	return process_start_forks(&((struct linux_port *)port)->processes);
+}
+
+static uint64_t port_stop_forks(struct posix_port *port)
+{
+	return process_stop_forks(&((struct linux_port *)port)->processes);
+}
+
+static int port_begin_victim(struct posix_port *port, enum posix_victim victim)
+{
+	return process_begin_victim(&((struct linux_port *)port)->processes, victim);
+}
+
+static int port_run_victim(
+	struct posix_port *port, enum posix_victim victim, struct posix_fate *fate)
+{
+	return process_run_victim(&((struct linux_port *)port)->processes, victim, fate);
+}
+
+static int port_write_block(struct posix_port *port)
+{
+	struct linux_port *linux = (struct linux_port *)port;
+	off_t at = (off_t)(linux->scratch_at % SCRATCH_BLOCKS * BLOCK_SIZE);
+
+	if (linux->scratch_fd < 0)
+		return -1;
+	linux->scratch_at++;
+	return pwrite(linux->scratch_fd, port->load.churn.data, BLOCK_SIZE, at) == BLOCK_SIZE ? 0
+											      : -1;
+}
+
 static const struct posix_os linux_os = {
 	.thread_id = port_thread_id,
 	.thread_is_blocked = port_thread_is_blocked,
+	.open_pipe = port_open_pipe,
+	.forks_start = port_start_forks,
+	.forks_stop = port_stop_forks,
+	.io_write = port_write_block,
+	.victim_begin = port_begin_victim,
+	.victim_run = port_run_victim,
 };
+
+static int port_begin_alarms(struct agent_port *port)
+{
+	return rtc_begin(&linux_port(port)->rtc);
+}
+
+static int port_wait_alarm(struct agent_port *port, struct agent_alarm *alarm)
+{
+	return rtc_wait(&linux_port(port)->rtc, port->counter_rate_hz, alarm);
+}
+
+static void port_end_alarms(struct agent_port *port)
+{
+	rtc_end(&linux_port(port)->rtc);
+}
+
+static void find_device(struct linux_port *port)
+{
+	rtc_init(&port->rtc);
+	port->device = (struct agent_device){
+		.name = port->rtc.name,
+		.step_us = RTC_STEP_US,
+		.begin = port_begin_alarms,
+		.wait = port_wait_alarm,
+		.end = port_end_alarms,
+	};
+	if (port->rtc.is_usable)
+		port->posix.agent.device = &port->device;
+}
+
+/* Of the first level, as the kernel has it from the device tree or the processor. */
+static uint32_t read_cache(const char *type)
+{
+	for (unsigned int i = 0; i < 4; i++) {
+		char path[80];
+		char text[32];
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%u/type", i);
+		if (file_read_text(path, text, sizeof(text)) <= 0 || strcmp(text, type) != 0)
+			continue;
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%u/size", i);
+		if (file_read_text(path, text, sizeof(text)) > 0)
+			return (uint32_t)strtoul(text, NULL, 10) * 1024;
+	}
+	return 0;
+}
+
+static void find_memory(struct linux_port *port)
+{
+	struct agent_port *agent = &port->posix.agent;
+	void *code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	agent->caches.data = read_cache("Data");
+	agent->caches.code = read_cache("Instruction");
+	agent->caches.page = (uint32_t)sysconf(_SC_PAGESIZE);
+	if (code != MAP_FAILED) {
+		memset(code, 0, CODE_SIZE);
+		agent->code = code;
+		agent->code_size = CODE_SIZE;
+	}
+	port->scratch_fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (port->scratch_fd >= 0 &&
+		posix_fallocate(port->scratch_fd, 0, SCRATCH_BLOCKS * BLOCK_SIZE) != 0) {
+		close(port->scratch_fd);
+		port->scratch_fd = -1;
+	}
+#ifdef M_ARENA_MAX
+	/* One heap for all threads, grown beforehand: a new one would fault in the window. */
+	mallopt(M_ARENA_MAX, 1);
+#endif
+}
 
 /* ---------------------------------------------------------------- life */
 
@@ -200,6 +347,10 @@ void port_init(struct linux_port *port, struct console *console, const struct tu
 	agent->silence_limit_s = SILENCE_LIMIT_S;
 	agent->console_baud = baud_get(console->input);
 	agent->baud_base = baud_get_base(console->input);
+	agent->kernel_entry_name = "getppid";
+	find_memory(port);
+	find_device(port);
+	process_init(&port->processes);
 	posix->os = &linux_os;
 	posix->priorities_are_permitted = tuning->fifo_is_permitted;
 	posix->schedules[POSIX_PRIORITY_HIGH] =
@@ -221,12 +372,19 @@ void port_set_memory(struct linux_port *port, void *arena, size_t size, void *lo
 	port->posix.agent.arena = arena;
 	port->posix.agent.arena_size = size;
 	port->posix.load_stack = load_stack;
+	/* Nobody's but the agent's: a fork need not copy it. */
+	madvise(arena, size, MADV_DONTFORK);
 }
 
 void port_fini(struct linux_port *port)
 {
 	kmsg_close(&port->kmsg);
 	snapshot_close(&port->files);
+	process_fini(&port->processes);
+	if (port->posix.agent.code)
+		munmap(port->posix.agent.code, port->posix.agent.code_size);
+	if (port->scratch_fd >= 0)
+		close(port->scratch_fd);
 	if (port->watched_fd >= 0)
 		close(port->watched_fd);
 	port->watched_fd = -1;

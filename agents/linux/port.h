@@ -12,8 +12,10 @@
 #include "agents/core/posix/posix_port.h"
 #include "agents/linux/console.h"
 #include "agents/linux/kmsg.h"
+#include "agents/linux/process.h"
 #include "agents/linux/rate.h"
 #include "agents/linux/resolution.h"
+#include "agents/linux/rtc.h"
 #include "agents/linux/snapshot.h"
 #include "agents/linux/tuning.h"
 
@@ -29,6 +31,11 @@ struct linux_port {
 	struct snapshot begin;
 	struct console_counts uart_begin;
 	struct utsname name;
+	struct processes processes;
+	struct rtc rtc;
+	struct agent_device device;
+	int scratch_fd; /* file that the heavy load writes to; -1: none */
+	uint32_t scratch_at;
 	long watched; /* the thread whose state file is open */
 	int watched_fd;
 };

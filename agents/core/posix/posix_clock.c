@@ -67,6 +67,7 @@ void posix_anchor(struct agent_port *port, uint64_t lead_counts, struct agent_an
 		posix->anchor_counts + counter_scale(first_ns - posix->anchor_ns, rate, NS_PER_S);
 	anchor->bracket_counts = best;
 	anchor->tick_counts = counter_scale(posix->granularity_ns, rate, NS_PER_S);
+	anchor->kernel_tick_counts = counter_scale(posix->tick_ns, rate, NS_PER_S);
 }
 
 /* Rounded up: a wake-up at that instant is never early by the conversion. */
@@ -92,13 +93,18 @@ uint64_t posix_wait_until(struct agent_port *port, uint64_t deadline_counts)
 	}
 }
 
-void posix_sleep_ms(struct agent_port *port, uint32_t ms)
+void posix_sleep_ns(uint64_t ns)
 {
-	uint64_t ns = now_ns() + (uint64_t)ms * 1000000;
-	struct timespec deadline = to_timespec(ns);
+	uint64_t end = now_ns() + ns;
+	struct timespec deadline = to_timespec(end);
 
-	(void)port;
 	do {
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
-	} while (now_ns() < ns);
+	} while (now_ns() < end);
+}
+
+void posix_sleep_ms(struct agent_port *port, uint32_t ms)
+{
+	(void)port;
+	posix_sleep_ns((uint64_t)ms * 1000000);
 }

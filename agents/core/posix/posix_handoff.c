@@ -4,6 +4,9 @@
  * sample of `handoff` is from before the post or unlock in L to the return of
  * the wait or lock in H; `caller` is to the return of the post or unlock in L.
  * H is seen blocked before each handoff where the system can tell.
+ * B21 sem.handoff.low is the same with the priorities exchanged: the waiter
+ * comes when the giver itself blocks.  `hot` is the second of two handoffs in a
+ * row, `dirty` one after churn_dirty() in the giver.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -11,8 +14,8 @@
 #include "agents/core/counter.h"
 #include "agents/core/posix/posix_port.h"
 
-#define LOOKS_MAX 10000u /* until H is seen blocked */
-#define PAUSE_MS  1u	 /* between looks, and once where the system cannot tell */
+#define LOOKS_MAX 2000u /* until H is seen blocked */
+#define PAUSE_MS  1u	/* between looks, and once where the system cannot tell */
 #define ROWS_MAX  2u
 
 struct row {
@@ -20,11 +23,16 @@ struct row {
 	struct window_series *cold;
 	struct window_series *handoff;
 	struct window_series *caller;
+	struct window_series *hot;
+	struct window_series *dirty;
 };
 
 struct handoff {
 	struct posix_port *port;
 	bool is_mutex;
+	enum posix_priority waiter_priority;
+	enum posix_priority giver_priority;
+	struct churn churn;
 	uint32_t row_count;
 	struct row rows[ROWS_MAX];
 	uint8_t *stack_high;
@@ -48,57 +56,91 @@ struct handoff {
 
 /* ---------------------------------------------------------------- prepare */
 
-static int add_row(struct window *window, struct row *row, const char *const names[3])
+struct names {
+	const char *cold;
+	const char *handoff;
+	const char *caller;
+	const char *hot;
+	const char *dirty;
+};
+
+static int add_row(
+	struct window *window, struct handoff *handoff, int protocol, const struct names *names)
 {
-	row->cold = window_add_counts(window, names[0], window_cold_count(window));
-	row->handoff = window_add_counts(window, names[1], window->plan.n);
-	row->caller = window_add_counts(window, names[2], window->plan.n);
-	return row->cold && row->handoff && row->caller ? 0 : WIRE_ERROR_NO_MEMORY;
+	struct row *row = &handoff->rows[handoff->row_count++];
+	uint32_t n = window->plan.n;
+
+	row->protocol = protocol;
+	row->cold = window_add_counts(window, names->cold, window_cold_count(window));
+	row->handoff = window_add_counts(window, names->handoff, n);
+	row->caller = window_add_counts(window, names->caller, n);
+	row->hot = window_add_counts(window, names->hot, n);
+	row->dirty = window_add_counts(window, names->dirty, n);
+	return row->cold && row->handoff && row->caller && row->hot && row->dirty
+		       ? 0
+		       : WIRE_ERROR_NO_MEMORY;
 }
 
-static struct handoff *new_handoff(struct window *window)
+/* 0 or a negative enum wire_error. */
+static int new_handoff(struct window *window, struct handoff **made)
 {
 	struct handoff *handoff = arena_take(window->arena, sizeof(*handoff));
 
+	*made = handoff;
+	if (window->plan.n == 0)
+		return WIRE_ERROR_BAD_RANGE;
 	if (!handoff)
-		return NULL;
+		return WIRE_ERROR_NO_MEMORY;
 	handoff->port = (struct posix_port *)window->port;
+	handoff->waiter_priority = POSIX_PRIORITY_HIGH;
+	handoff->giver_priority = POSIX_PRIORITY_LOW;
 	handoff->stack_high = arena_take(window->arena, POSIX_STACK_SIZE);
 	handoff->stack_low = arena_take(window->arena, POSIX_STACK_SIZE);
 	window->bench_data = handoff;
-	return handoff->stack_high && handoff->stack_low ? handoff : NULL;
+	if (!handoff->stack_high || !handoff->stack_low)
+		return WIRE_ERROR_NO_MEMORY;
+	return churn_init(&handoff->churn, window);
 }
 
 int posix_handoff_prepare_semaphore(struct window *window)
 {
-	static const char *const names[3] = {"cold", "handoff", "caller"};
-	struct handoff *handoff = new_handoff(window);
+	static const struct names names = {
+		"cold", "handoff", "caller", "handoff.hot", "handoff.dirty"};
+	struct handoff *handoff;
+	int status = new_handoff(window, &handoff);
 
-	if (window->plan.n == 0)
-		return WIRE_ERROR_BAD_RANGE;
-	if (!handoff)
-		return WIRE_ERROR_NO_MEMORY;
-	handoff->row_count = 1;
-	return add_row(window, &handoff->rows[0], names);
+	return status ? status : add_row(window, handoff, 0, &names);
+}
+
+int posix_handoff_prepare_low(struct window *window)
+{
+	static const struct names names = {"cold", "low", "caller", "low.hot", "low.dirty"};
+	struct handoff *handoff;
+	int status = new_handoff(window, &handoff);
+
+	if (status)
+		return status;
+	handoff->waiter_priority = POSIX_PRIORITY_LOW;
+	handoff->giver_priority = POSIX_PRIORITY_HIGH;
+	return add_row(window, handoff, 0, &names);
 }
 
 int posix_handoff_prepare_mutex(struct window *window)
 {
-	static const char *const plain[3] = {"cold.plain", "handoff.plain", "caller.plain"};
-	static const char *const inheriting[3] = {"cold.pi", "handoff.pi", "caller.pi"};
-	struct handoff *handoff = new_handoff(window);
-	int status;
+	static const struct names plain = {"cold.plain", "handoff.plain", "caller.plain",
+		"handoff.plain.hot", "handoff.plain.dirty"};
+	static const struct names inheriting = {
+		"cold.pi", "handoff.pi", "caller.pi", "handoff.pi.hot", "handoff.pi.dirty"};
+	struct handoff *handoff;
+	int status = new_handoff(window, &handoff);
 
-	if (window->plan.n == 0)
-		return WIRE_ERROR_BAD_RANGE;
-	if (!handoff)
-		return WIRE_ERROR_NO_MEMORY;
+	if (status)
+		return status;
 	handoff->is_mutex = true;
-	handoff->row_count = 2;
-	handoff->rows[0].protocol = PTHREAD_PRIO_NONE;
-	handoff->rows[1].protocol = PTHREAD_PRIO_INHERIT;
-	status = add_row(window, &handoff->rows[0], plain);
-	return status ? status : add_row(window, &handoff->rows[1], inheriting);
+	status = add_row(window, handoff, PTHREAD_PRIO_NONE, &plain);
+	if (status == 0 && posix_has_inheritance())
+		status = add_row(window, handoff, PTHREAD_PRIO_INHERIT, &inheriting);
+	return status;
 }
 
 uint32_t posix_handoff_estimate_ms(const struct window *window)
@@ -107,8 +149,9 @@ uint32_t posix_handoff_estimate_ms(const struct window *window)
 	uint64_t rounds =
 		handoff->row_count * ((uint64_t)window->plan.n + window_cold_count(window));
 
-	/* A pause and the look each: far above any machine meant here. */
-	return (uint32_t)(rounds * (PAUSE_MS + 1) + 50);
+	/* A pause and the look each, plain, hot twice and dirty: far above any machine meant here.
+	 */
+	return (uint32_t)(rounds * 4 * (PAUSE_MS + 1) + 50);
 }
 
 /* ---------------------------------------------------------------- H */
@@ -171,8 +214,9 @@ static int see_blocked(struct handoff *handoff)
 	return ETIMEDOUT;
 }
 
-static int hand_over(
-	struct handoff *handoff, struct window_series *series, struct window_series *caller)
+/* Series may be NULL: then nothing is kept of it. */
+static int hand_over(struct handoff *handoff, struct window_series *series,
+	struct window_series *caller, bool is_dirty)
 {
 	uint64_t before;
 	uint64_t after;
@@ -183,6 +227,8 @@ static int hand_over(
 	atomic_store(&handoff->is_entering, false);
 	sem_post(&handoff->begin);
 	error = see_blocked(handoff);
+	if (is_dirty)
+		churn_dirty(&handoff->churn);
 	before = counter_read();
 	if (handoff->is_mutex)
 		pthread_mutex_unlock(&handoff->mutex);
@@ -192,7 +238,8 @@ static int hand_over(
 	wait_semaphore(&handoff->end);
 	if (error)
 		return error;
-	window_store_counts(series, (int64_t)(handoff->gained - before));
+	if (series)
+		window_store_counts(series, (int64_t)(handoff->gained - before));
 	if (caller)
 		window_store_counts(caller, (int64_t)(after - before));
 	return 0;
@@ -205,9 +252,16 @@ static void *run_low(void *context)
 	int error = 0;
 
 	while (error == 0 && row->cold->count < row->cold->capacity)
-		error = hand_over(handoff, row->cold, NULL);
+		error = hand_over(handoff, row->cold, NULL, false);
 	while (error == 0 && row->handoff->count < row->handoff->capacity)
-		error = hand_over(handoff, row->handoff, row->caller);
+		error = hand_over(handoff, row->handoff, row->caller, false);
+	while (error == 0 && row->hot->count < row->hot->capacity) {
+		error = hand_over(handoff, NULL, NULL, false);
+		if (error == 0)
+			error = hand_over(handoff, row->hot, NULL, false);
+	}
+	while (error == 0 && row->dirty->count < row->dirty->capacity)
+		error = hand_over(handoff, row->dirty, NULL, true);
 	handoff->error = error;
 	atomic_store(&handoff->must_stop, true);
 	sem_post(&handoff->begin);
@@ -220,13 +274,13 @@ static int run_threads(struct window *window, struct handoff *handoff)
 {
 	pthread_t high;
 	pthread_t low;
-	int error = posix_start_thread(
-		handoff->port, &high, POSIX_PRIORITY_HIGH, handoff->stack_high, run_high, handoff);
+	int error = posix_start_thread(handoff->port, &high, handoff->waiter_priority,
+		handoff->stack_high, run_high, handoff);
 
 	if (error)
 		return posix_fail(window, "thread H", error);
 	error = posix_start_thread(
-		handoff->port, &low, POSIX_PRIORITY_LOW, handoff->stack_low, run_low, handoff);
+		handoff->port, &low, handoff->giver_priority, handoff->stack_low, run_low, handoff);
 	if (error) {
 		atomic_store(&handoff->must_stop, true);
 		sem_post(&handoff->begin);
@@ -273,5 +327,8 @@ int posix_handoff_run(struct window *window)
 	text_put(
 		&window->counters, "waiter_seen_blocked", handoff->is_verified ? "yes" : "unknown");
 	text_put_u64(&window->counters, "looked_again", handoff->looked_again);
+	if (handoff->is_mutex && handoff->row_count == 1)
+		text_put(&window->counters, "pi", "unsupported");
+	churn_write(&handoff->churn, &window->counters);
 	return status;
 }

@@ -1,116 +1,213 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * B11 mutex.pair: an uncontended lock and unlock, plain and priority
- * inheriting, in the measuring thread.  An operation under 20 counts is
- * batched so that a sample spans at least 200; samples are the counts of the
- * whole batch and the counters say how many operations that are
- * (`batch.pair.plain=K`, 1 where it is not batched).
+ * Rows of one operation (cost.h): B11 mutex.pair, an uncontended lock and
+ * unlock, plain and priority inheriting; B12 sem.pair, a post and a wait
+ * without a waiter; B41 timer.set, a timer created, set and deleted; B60
+ * malloc, 128 bytes taken and given back.
  */
-#include "agents/core/counter.h"
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agents/core/cost.h"
 #include "agents/core/posix/posix_port.h"
 
-#define UNBATCHED_COUNTS 20u
-#define BATCH_COUNTS	 200u
-#define PROBE_OPERATIONS 256u
-#define PROBE_TRIES	 8u
-
-struct pair_row {
-	pthread_mutex_t mutex;
-	struct window_series *cold;
-	struct window_series *samples;
-	uint32_t batch;
-};
+#define MALLOC_BYTES 128u
 
 struct pair {
-	struct pair_row plain;
-	struct pair_row inheriting;
+	pthread_mutex_t mutex;
+	sem_t semaphore;
 };
 
-int posix_pair_prepare(struct window *window)
+static int prepare(struct window *window, const struct cost_operation *operations, uint32_t count)
 {
 	struct pair *pair = arena_take(window->arena, sizeof(*pair));
-	uint32_t cold = window_cold_count(window);
-	uint32_t n = window->plan.n;
 
-	if (n == 0)
-		return WIRE_ERROR_BAD_RANGE;
-	if (!pair)
-		return WIRE_ERROR_NO_MEMORY;
-	pair->plain.cold = window_add_counts(window, "cold.plain", cold);
-	pair->plain.samples = window_add_counts(window, "pair.plain", n);
-	pair->inheriting.cold = window_add_counts(window, "cold.pi", cold);
-	pair->inheriting.samples = window_add_counts(window, "pair.pi", n);
-	window->bench_data = pair;
-	window->samples = pair->plain.samples;
-	return pair->plain.cold && pair->plain.samples && pair->inheriting.cold &&
-			       pair->inheriting.samples
-		       ? 0
-		       : WIRE_ERROR_NO_MEMORY;
+	return pair ? cost_prepare(window, operations, count, pair) : WIRE_ERROR_NO_MEMORY;
 }
 
-uint32_t posix_pair_estimate_ms(const struct window *window)
-{
-	/* 20 us a batch, which is far above any machine meant here. */
-	uint64_t batches = 2 * ((uint64_t)window->plan.n + window_cold_count(window));
+/* ---------------------------------------------------------------- mutex */
 
-	return (uint32_t)(batches / 50 + 50);
+static int begin_plain(struct window *window, void *context)
+{
+	struct pair *pair = context;
+	int error = posix_init_mutex(&pair->mutex, PTHREAD_PRIO_NONE);
+
+	return error ? posix_fail(window, "mutex", error) : 0;
 }
 
-static uint64_t measure_batch(pthread_mutex_t *mutex, uint32_t operations)
+static int begin_inheriting(struct window *window, void *context)
 {
-	uint64_t before = counter_read();
+	struct pair *pair = context;
+	int error = posix_init_mutex(&pair->mutex, PTHREAD_PRIO_INHERIT);
+
+	return error ? posix_fail(window, "mutex with inheritance", error) : 0;
+}
+
+static void lock_and_unlock(void *context, uint32_t operations)
+{
+	struct pair *pair = context;
 
 	for (uint32_t i = 0; i < operations; i++) {
-		pthread_mutex_lock(mutex);
-		pthread_mutex_unlock(mutex);
+		pthread_mutex_lock(&pair->mutex);
+		pthread_mutex_unlock(&pair->mutex);
 	}
-	return counter_read() - before;
 }
 
-static uint32_t choose_batch(pthread_mutex_t *mutex)
+static void end_mutex(void *context)
 {
-	uint64_t least = UINT64_MAX;
+	pthread_mutex_destroy(&((struct pair *)context)->mutex);
+}
 
-	for (unsigned int i = 0; i < PROBE_TRIES; i++) {
-		uint64_t counts = measure_batch(mutex, PROBE_OPERATIONS);
+static const struct cost_operation mutex_operations[] = {
+	{
+		.cold = "cold.plain",
+		.plain = "pair.plain",
+		.hot = "pair.plain.hot",
+		.dirty = "pair.plain.dirty",
+		.begin = begin_plain,
+		.run = lock_and_unlock,
+		.end = end_mutex,
+	},
+	{
+		.cold = "cold.pi",
+		.plain = "pair.pi",
+		.hot = "pair.pi.hot",
+		.dirty = "pair.pi.dirty",
+		.begin = begin_inheriting,
+		.run = lock_and_unlock,
+		.end = end_mutex,
+	},
+};
 
-		if (counts < least)
-			least = counts;
+int posix_pair_prepare_mutex(struct window *window)
+{
+	return prepare(window, mutex_operations, posix_has_inheritance() ? 2 : 1);
+}
+
+/* ---------------------------------------------------------------- semaphore */
+
+static int begin_semaphore(struct window *window, void *context)
+{
+	(void)window;
+	return sem_init(&((struct pair *)context)->semaphore, 0, 0) == 0 ? 0 : WIRE_ERROR_FAILED;
+}
+
+static void post_and_wait(void *context, uint32_t operations)
+{
+	struct pair *pair = context;
+
+	for (uint32_t i = 0; i < operations; i++) {
+		sem_post(&pair->semaphore);
+		sem_wait(&pair->semaphore);
 	}
-	if (least >= UNBATCHED_COUNTS * PROBE_OPERATIONS)
-		return 1;
-	if (least == 0)
-		least = 1;
-	return (uint32_t)((BATCH_COUNTS * PROBE_OPERATIONS + least - 1) / least);
 }
 
-static void fill(struct pair_row *row, struct window_series *series)
+static void end_semaphore(void *context)
 {
-	while (series->count < series->capacity)
-		window_store_counts(series, (int64_t)measure_batch(&row->mutex, row->batch));
+	sem_destroy(&((struct pair *)context)->semaphore);
 }
 
-static int run_row(struct window *window, struct pair_row *row, int protocol)
-{
-	int error = posix_init_mutex(&row->mutex, protocol);
+static const struct cost_operation semaphore_operation = {
+	.cold = "cold",
+	.plain = "pair",
+	.hot = "pair.hot",
+	.dirty = "pair.dirty",
+	.begin = begin_semaphore,
+	.run = post_and_wait,
+	.end = end_semaphore,
+};
 
-	if (error)
-		return posix_fail(window, "mutex", error);
-	row->batch = choose_batch(&row->mutex);
-	fill(row, row->cold);
-	fill(row, row->samples);
-	pthread_mutex_destroy(&row->mutex);
+int posix_pair_prepare_semaphore(struct window *window)
+{
+	return prepare(window, &semaphore_operation, 1);
+}
+
+/* ---------------------------------------------------------------- timer */
+
+#if defined(_POSIX_TIMERS) && _POSIX_TIMERS > 0
+static void set_timer(void *context, uint32_t operations)
+{
+	const struct itimerspec hour = {.it_value.tv_sec = 3600};
+	struct sigevent nothing = {.sigev_notify = SIGEV_NONE};
+
+	(void)context;
+	for (uint32_t i = 0; i < operations; i++) {
+		timer_t timer;
+
+		if (timer_create(CLOCK_MONOTONIC, &nothing, &timer) != 0)
+			continue;
+		timer_settime(timer, 0, &hour, NULL);
+		timer_delete(timer);
+	}
+}
+
+static int begin_timer(struct window *window, void *context)
+{
+	struct sigevent nothing = {.sigev_notify = SIGEV_NONE};
+	timer_t timer;
+
+	(void)context;
+	if (timer_create(CLOCK_MONOTONIC, &nothing, &timer) != 0)
+		return window_fail(window, WIRE_ERROR_FAILED, "a timer cannot be created");
+	timer_delete(timer);
 	return 0;
 }
 
-int posix_pair_run(struct window *window)
-{
-	struct pair *pair = window->bench_data;
-	int status = run_row(window, &pair->plain, PTHREAD_PRIO_NONE);
+static const struct cost_operation timer_operation = {
+	.cold = "cold",
+	.plain = "set",
+	.begin = begin_timer,
+	.run = set_timer,
+};
 
-	if (status == 0)
-		status = run_row(window, &pair->inheriting, PTHREAD_PRIO_INHERIT);
-	text_put_u64(&window->counters, "batch.pair.plain", pair->plain.batch);
-	text_put_u64(&window->counters, "batch.pair.pi", pair->inheriting.batch);
-	return status;
+int posix_pair_prepare_timer(struct window *window)
+{
+	return prepare(window, &timer_operation, 1);
+}
+
+const char *posix_pair_check_timer(const struct agent_port *port)
+{
+	(void)port;
+	return NULL;
+}
+#else
+int posix_pair_prepare_timer(struct window *window)
+{
+	(void)window;
+	return WIRE_ERROR_UNSUPPORTED;
+}
+
+const char *posix_pair_check_timer(const struct agent_port *port)
+{
+	(void)port;
+	return "no timers";
+}
+#endif
+
+/* ---------------------------------------------------------------- malloc */
+
+static void take_and_give(void *context, uint32_t operations)
+{
+	(void)context;
+	for (uint32_t i = 0; i < operations; i++) {
+		void *memory = malloc(MALLOC_BYTES);
+
+		/* Or the compiler leaves both out. */
+		__asm__ volatile("" : "+r"(memory) : : "memory");
+		free(memory);
+	}
+}
+
+static const struct cost_operation malloc_operation = {
+	.cold = "cold",
+	.plain = "malloc",
+	.run = take_and_give,
+};
+
+int posix_pair_prepare_malloc(struct window *window)
+{
+	return prepare(window, &malloc_operation, 1);
 }

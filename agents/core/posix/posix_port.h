@@ -2,8 +2,15 @@
 /*
  * What systems with POSIX threads share: the port's clock and load operations,
  * threads of fixed priority, and the table of benches.  A port embeds struct
- * posix_port as the first member of its own struct, fills the fields above the
- * line, and puts the functions below into its struct agent_port_ops.
+ * posix_port as the first member of its own struct, sets all of it to zero at
+ * every start of the agent (statics may survive one), fills the fields above
+ * the line, and puts the functions below into its struct agent_port_ops.
+ *
+ * A system without one of the calls that POSIX leaves to choice still builds
+ * this folder: pipes, processes and files come by struct posix_os, timers by
+ * _POSIX_TIMERS.  Needed are threads with priorities on the caller's stacks,
+ * mutexes, unnamed semaphores, CLOCK_MONOTONIC with absolute sleeps,
+ * sched_yield, malloc.
  *
  * No function prints or exits.  The functions are called from the thread that
  * runs agent_run().
@@ -12,12 +19,14 @@
 #define AGENTS_CORE_POSIX_POSIX_PORT_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "agents/core/agent.h"
+#include "agents/core/churn.h"
 
 #define POSIX_STACK_SIZE (128u * 1024)
 
@@ -37,19 +46,82 @@ struct posix_schedule {
 
 struct posix_port;
 
-/* What no standard has. */
+/* Who writes where nothing of its own is, for containment. */
+enum posix_victim {
+	POSIX_VICTIM_PROCESS, /* a process beside the agent */
+	POSIX_VICTIM_THREAD,  /* a thread of a process that also has a thread that measures */
+	POSIX_VICTIMS,
+};
+
+/* How it ended. */
+struct posix_fate {
+	bool agent_survived;	/* the agent went on: always, or nobody would have read this */
+	bool measurer_survived; /* the thread that measured beside the victim went on */
+	int signal;		/* that the victim's process died of; 0: it did not */
+};
+
+/*
+ * What no standard has, or what a system may leave out.  The first two are
+ * always there; every other may be NULL, and then its row is unsupported or
+ * its load goes without.  The functions return 0, or negative when they could
+ * not.
+ */
 struct posix_os {
 	/* The calling thread, in a form that thread_is_blocked understands. */
 	long (*thread_id)(void);
 	/* 1: that thread sleeps in the kernel, 0: it does not, negative: cannot be known. */
 	int (*thread_is_blocked)(struct posix_port *port, long id);
+
+	/* pipe(2), for the ping-pong of the loads; NULL: semaphores. */
+	int (*open_pipe)(int ends[2]);
+	/*
+	 * A process beside the agent that forks and reaps, again and again, at the
+	 * load's priority, until it is told to stop; then how many times it did.
+	 * It must leave no page of the agent to be faulted in.  Called while the
+	 * agent has one thread.  NULL: no processes.
+	 */
+	int (*forks_start)(struct posix_port *port);
+	uint64_t (*forks_stop)(struct posix_port *port);
+	/* 4 KiB to a file, for the heavy load; NULL: memory only. */
+	int (*io_write)(struct posix_port *port);
+
+	/*
+	 * Containment.  begin() makes the victim wait, at ARM; run() lets it
+	 * write, and waits for what becomes of it, which takes less than 1 s.
+	 * begin() again gives an older victim up.  NULL: no processes.
+	 */
+	int (*victim_begin)(struct posix_port *port, enum posix_victim victim);
+	int (*victim_run)(
+		struct posix_port *port, enum posix_victim victim, struct posix_fate *fate);
 };
 
 struct posix_load {
+	struct posix_port *port;
+	uint8_t kind; /* enum message_load */
 	pthread_t thread;
+	pthread_t partner; /* of ipc and mixed */
 	atomic_bool must_stop;
+	atomic_bool is_alone; /* the load itself is gone: so may its partner */
 	atomic_uint_fast64_t rounds;
 	bool is_running;
+	bool has_pipes;
+	bool has_forks;
+	uint32_t seed;
+	uint32_t periods;
+	uint64_t state;
+	uint64_t busy;	/* counts */
+	uint64_t total; /* counts */
+	uint64_t pings;
+	uint64_t creates;
+	uint64_t forks;
+	uint64_t writes;
+	struct churn churn;
+	uint8_t *stack_partner;
+	uint8_t *stack_child;
+	sem_t pinged; /* where there are no pipes */
+	sem_t ponged;
+	int ping[2]; /* -1: no pipes */
+	int pong[2];
 	uint64_t data[512]; /* 4 kB */
 };
 
@@ -73,10 +145,15 @@ uint64_t posix_wait_until(struct agent_port *port, uint64_t deadline_counts);
 void posix_sleep_ms(struct agent_port *port, uint32_t ms);
 uint64_t posix_clock_ns(struct agent_port *port);
 
-/* struct agent_port_ops: an endless integer loop over 4 kB, without system calls. */
-int posix_load_start(struct agent_port *port, enum message_load load);
+/* Sleeps that long by CLOCK_MONOTONIC, in any thread. */
+void posix_sleep_ns(uint64_t ns);
+
+/* struct agent_port_ops: all loads (load_check may stay NULL). */
+int posix_load_prepare(struct agent_port *port, struct window *window);
+int posix_load_start(struct agent_port *port, struct window *window);
 void posix_load_stop(struct agent_port *port);
 uint64_t posix_load_work(struct agent_port *port);
+void posix_load_write(struct agent_port *port, struct text *text);
 
 /*
  * A thread of that priority on a stack of the caller's (POSIX_STACK_SIZE
@@ -89,23 +166,44 @@ int posix_start_thread(struct posix_port *port, pthread_t *thread, enum posix_pr
 /* A mutex of PTHREAD_PRIO_NONE or PTHREAD_PRIO_INHERIT.  0 or a positive error number. */
 int posix_init_mutex(pthread_mutex_t *mutex, int protocol);
 
-/* The rows: wake.cpu, mutex.pair, sem.handoff, mutex.handoff, thread.create. */
+/* Whether a mutex of PTHREAD_PRIO_INHERIT can be made here. */
+bool posix_has_inheritance(void);
+
+/* The rows that need threads. */
 extern const struct bench posix_benches[];
 extern const size_t posix_bench_count;
 
-/* The rows' functions, one file each. */
-int posix_pair_prepare(struct window *window);
-uint32_t posix_pair_estimate_ms(const struct window *window);
-int posix_pair_run(struct window *window);
+/* The rows' functions, one file a family. */
+int posix_pair_prepare_mutex(struct window *window);
+int posix_pair_prepare_semaphore(struct window *window);
+int posix_pair_prepare_timer(struct window *window);
+const char *posix_pair_check_timer(const struct agent_port *port);
+int posix_pair_prepare_malloc(struct window *window);
+
+int posix_yield_prepare(struct window *window);
+uint32_t posix_yield_estimate_ms(const struct window *window);
+int posix_yield_run(struct window *window);
 
 int posix_handoff_prepare_semaphore(struct window *window);
+int posix_handoff_prepare_low(struct window *window);
 int posix_handoff_prepare_mutex(struct window *window);
 uint32_t posix_handoff_estimate_ms(const struct window *window);
 int posix_handoff_run(struct window *window);
 
 int posix_create_prepare(struct window *window);
+int posix_create_prepare_join(struct window *window);
+int posix_create_prepare_both(struct window *window);
 uint32_t posix_create_estimate_ms(const struct window *window);
 int posix_create_run(struct window *window);
+
+const char *posix_bound_check(const struct agent_port *port);
+int posix_bound_prepare(struct window *window);
+uint32_t posix_bound_estimate_ms(const struct window *window);
+int posix_bound_run(struct window *window);
+
+int posix_victim_prepare(struct window *window);
+uint32_t posix_victim_estimate_ms(const struct window *window);
+int posix_victim_run(struct window *window);
 
 /* Sets window->failure and returns WIRE_ERROR_FAILED; `error` is an error number. */
 int posix_fail(struct window *window, const char *what, int error);

@@ -44,6 +44,16 @@ int posix_init_mutex(pthread_mutex_t *mutex, int protocol)
 	return error;
 }
 
+bool posix_has_inheritance(void)
+{
+	pthread_mutex_t mutex;
+
+	if (posix_init_mutex(&mutex, PTHREAD_PRIO_INHERIT) != 0)
+		return false;
+	pthread_mutex_destroy(&mutex);
+	return true;
+}
+
 int posix_fail(struct window *window, const char *what, int error)
 {
 	struct text text;
