@@ -51,6 +51,13 @@ double verify_number(const cJSON *json, const char *key)
 	return cJSON_IsNumber(item) ? item->valuedouble : (double)NAN;
 }
 
+uint32_t verify_count(const cJSON *json, const char *key)
+{
+	double number = verify_number(json, key);
+
+	return number >= 0 && number < 4294967296.0 ? (uint32_t)number : 0;
+}
+
 /* --------------------------------------------------------------- the file */
 
 static bool has_hash(const void *data, size_t size, const char *expected)

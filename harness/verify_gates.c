@@ -76,9 +76,9 @@ static void take_series(const cJSON *window, struct gate_window *w)
 	w->clipped = 0;
 	cJSON_ArrayForEach(series, cJSON_GetObjectItem(window, "series"))
 	{
-		w->clipped += (uint64_t)verify_number(series, "clipped");
-		evidence_tally_add(&tally, (unsigned)verify_number(series, "kind"),
-			verify_string(series, "name"), (uint32_t)verify_number(series, "count"));
+		w->clipped += verify_count(series, "clipped");
+		evidence_tally_add(&tally, verify_count(series, "kind"),
+			verify_string(series, "name"), verify_count(series, "count"));
 	}
 	w->got = evidence_tally_end(&tally);
 	w->floor_before = median_of(window, "floor.before");

@@ -15,6 +15,9 @@ void verify_note(struct verify *verify, enum verify_kind kind, bool holds, const
 const char *verify_string(const cJSON *json, const char *key);
 double verify_number(const cJSON *json, const char *key);
 
+/* A count; 0 where there is none, and for what 32 bits cannot hold. */
+uint32_t verify_count(const cJSON *json, const char *key);
+
 /* Samples of a window's series in host order, or NULL; the caller frees them. */
 void *verify_samples(const cJSON *window, const char *name, int kind, size_t *count);
 
