@@ -38,7 +38,8 @@ struct cli {
 	const char *socket;	   /* of the daemon; NULL: where client_open() looks */
 	const char *client;	   /* name to queue under, NULL: the user's */
 	int report_fd;		   /* a worker's line to its daemon, 0: none */
-	bool json, quiet, console, release, raw;
+	const char *sha256, *bmap; /* of an image, NULL: not given */
+	bool json, quiet, console, release, raw, force;
 	bool db_is_given, images_is_given; /* by option or environment */
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;
