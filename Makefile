@@ -342,6 +342,12 @@ CAMPAIGN ?= 200
 campaign: $(programs) $(BUILD)/tests/check_campaign images
 	$(Q)SAMEBOARD_CAMPAIGN=$(CAMPAIGN) SAMEBOARD_CAMPAIGN_FILE=$(BUILD)/campaign.txt $(BUILD)/tests/check_campaign
 
+## campaign-card: 10,000 writes (CAMPAIGN_CARDS=N) to cards that damage what they are given
+CAMPAIGN_CARDS ?= 10000
+.PHONY: campaign-card
+campaign-card: $(BUILD)/tests/check_card_campaign
+	$(Q)SAMEBOARD_CARD_CAMPAIGN=$(CAMPAIGN_CARDS) $(BUILD)/tests/check_card_campaign
+
 ## check-alone: repeatable time and raised lines, on a machine that does nothing else
 .PHONY: check-alone
 check-alone: $(programs) $(lone_tests)

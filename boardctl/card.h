@@ -19,7 +19,8 @@
  *   -EBUSY      it, or a partition of it, is mounted or otherwise in use
  *   -EPERM      it isn't removable and that isn't allowed, or it holds the root file system
  *   -EFBIG      the image is larger than the card; nothing was written
- *   -EBADMSG    the image file isn't what its SHA-256 says; nothing was written
+ *   -EBADMSG    the image file isn't what its SHA-256 or its block map says, or is
+ *               damaged; nothing was written, unless it changed while it was
  *   -ENOSPC     the device ended or was full before the image was
  *   -EILSEQ     what was read back isn't what was written
  *   -EIO ...    what the kernel said
@@ -34,9 +35,11 @@ struct card_config {
 	bool fixed_disk_allowed; /* write to a device that isn't marked removable */
 };
 
+/* Raw, or compressed by gzip, xz or zstd (imagefile.h). */
 struct card_image {
 	const char *path;
-	const char *sha256; /* 64 hex digits, from the manifest; NULL = whatever the file has */
+	const char *sha256; /* of the file, 64 hex digits; NULL = whatever it has */
+	const char *bmap;   /* path of a block map: only its blocks are written; NULL = all */
 };
 
 enum card_phase {
@@ -64,9 +67,10 @@ const char *card_error(const struct card *card);
 uint64_t card_size(const struct card *card);
 
 /*
- * Hash the image file and compare, write it from the card's first byte on,
- * sync, drop the caches, read back and compare. written (may be NULL) gets
- * the hash of what the card returned.
+ * Hash the image file and compare, write its content from the card's first byte
+ * on, sync, drop the caches, read back and compare. written (may be NULL) gets
+ * the hash of what the card returned: of the whole content, or of the blocks of
+ * the map in their order.
  */
 int card_write_image(struct card *card, const struct card_image *image,
 	const struct card_progress *progress, char written[SHA256_HEX_SIZE]);

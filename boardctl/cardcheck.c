@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -174,4 +175,48 @@ int cardcheck_run(const struct cardcheck *check, dev_t device, const char *name,
 			"card, allow fixed disks in the lab file",
 			name);
 	return 0;
+}
+
+/* ------------------------------------------------------------------- others */
+
+static bool read_number(const char *path, unsigned long long *number)
+{
+	char word[32];
+
+	return read_word(path, word, sizeof(word)) && sscanf(word, "%llu", number) == 1;
+}
+
+unsigned cardcheck_list(const struct cardcheck *check, const char *folder, char *text, size_t size)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	unsigned count = 0;
+	size_t used = 0;
+
+	text[0] = '\0';
+	while (dir && (entry = readdir(dir)) && used < size) {
+		char path[PATH_MAX], base[PATH_MAX / 2];
+		unsigned long long removable = 0, sectors = 0;
+		struct stat now;
+		int put;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (stat(path, &now) || !S_ISBLK(now.st_mode))
+			continue;
+		snprintf(base, sizeof(base), "%s/dev/block/%u:%u", check->sysfs, major(now.st_rdev),
+			minor(now.st_rdev));
+		snprintf(path, sizeof(path), "%s/removable", base);
+		if (!read_number(path, &removable) || !removable)
+			continue;
+		snprintf(path, sizeof(path), "%s/size", base);
+		if (!read_number(path, &sectors) || !sectors)
+			continue;
+		put = snprintf(text + used, size - used, "%s%s/%s (%llu bytes)", used ? ", " : "",
+			folder, entry->d_name, sectors * 512u);
+		used += put > 0 ? (size_t)put : 0;
+		count++;
+	}
+	if (dir)
+		closedir(dir);
+	return count;
 }

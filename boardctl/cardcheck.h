@@ -26,4 +26,11 @@ struct cardcheck {
 int cardcheck_run(const struct cardcheck *check, dev_t device, const char *name,
 	bool fixed_disk_allowed, char *error, size_t size);
 
+/*
+ * The removable disks among the links of a folder like "/dev/disk/by-id", as text
+ * "NAME (BYTES bytes)", separated by commas; those without a card are left out.
+ * How many are in it.
+ */
+unsigned cardcheck_list(const struct cardcheck *check, const char *folder, char *text, size_t size);
+
 #endif

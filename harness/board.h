@@ -19,12 +19,12 @@ struct board {
 	const struct lab_board *config; /* borrowed */
 	struct link *console;		/* NULL until board_open_console() */
 	struct power *power;
-	struct sdmux *mux; /* NULL: the card is changed by hand */
+	struct sdmux *mux;	     /* NULL: the card is changed by hand */
 	struct console_share *share; /* the console for viewers; NULL without one */
 	int lock;
 	bool lock_is_busy; /* another process has the board */
-	bool is_powered; /* as commanded last */
-	bool is_touched; /* anything was switched: close drives to rest */
+	bool is_powered;   /* as commanded last */
+	bool is_touched;   /* anything was switched: close drives to rest */
 	char error[768];
 };
 

@@ -53,7 +53,8 @@ struct cli {
 	const char *name, *citation; /* of what is imported, NULL: not given */
 	const char *unit;	     /* of what is imported, NULL: as its format has it */
 	int report_fd;		     /* a worker's line to its daemon, 0: none */
-	bool json, quiet, console, release, reference, raw;
+	const char *sha256, *bmap;   /* of an image, NULL: not given */
+	bool json, quiet, console, release, reference, raw, force;
 	bool db_is_given, images_is_given; /* by option or environment */
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;

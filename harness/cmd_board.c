@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sameboard boards, power, sd */
+/* sameboard boards, power */
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "db/queue.h"
 #include "harness/board.h"
 #include "harness/cli.h"
+#include "harness/cmd_board.h"
 #include "harness/log.h"
-#include "harness/manifest.h"
 #include "harness/show.h"
 
 /* ----------------------------------------------------------------- boards */
@@ -97,8 +97,7 @@ int command_boards(struct cli *cli)
 	return exit_code;
 }
 
-/* Open the board that the first argument names, and do something with it. */
-static int with_board(struct cli *cli, int (*act)(struct cli *cli, struct board *board))
+int cmd_board_with(struct cli *cli, int (*act)(struct cli *cli, struct board *board))
 {
 	const struct lab_board *config;
 	struct lab *lab = NULL;
@@ -124,9 +123,7 @@ static int with_board(struct cli *cli, int (*act)(struct cli *cli, struct board 
 	return exit_code;
 }
 
-/* Prints {"board": ..., name: value}, or the value alone. */
-static int print_state(
-	struct cli *cli, const struct board *board, const char *name, const char *value)
+int cmd_board_print(struct cli *cli, const struct board *board, const char *name, const char *value)
 {
 	cJSON *json;
 
@@ -168,7 +165,7 @@ static int act_power(struct cli *cli, struct board *board)
 		log_error("%s", board_error(board));
 		return CLI_LAB;
 	}
-	return print_state(cli, board, "power", on ? "on" : "off");
+	return cmd_board_print(cli, board, "power", on ? "on" : "off");
 }
 
 int command_power(struct cli *cli)
@@ -177,103 +174,7 @@ int command_power(struct cli *cli)
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(cli->arguments[1], verbs[i]) == 0)
-			return with_board(cli, act_power);
+			return cmd_board_with(cli, act_power);
 	log_error("power: \"%s\" is none of on, off, cycle, status", cli->arguments[1]);
-	return CLI_USAGE;
-}
-
-/* --------------------------------------------------------------------- sd */
-
-static void see_progress(
-	void *context, enum card_phase phase, uint64_t done_bytes, uint64_t total_bytes)
-{
-	static const char *const words[] = {"hashing image", "writing card", "verifying card"};
-
-	(void)context;
-	if (done_bytes == total_bytes)
-		log_progress("%s, %llu MiB", words[phase], (unsigned long long)(total_bytes >> 20));
-}
-
-/* IMAGE is an image, or a manifest (then the image must be what it says). */
-static int write_image(struct cli *cli, struct board *board)
-{
-	const char *path = cli->arguments[2];
-	const char *dot = strrchr(path, '.');
-	struct card_progress progress = {see_progress, NULL};
-	struct card_image image = {path, NULL};
-	struct manifest *manifest = NULL;
-	char written[SHA256_HEX_SIZE];
-	int rc, exit_code = CLI_LAB;
-
-	if (dot && strcmp(dot, ".json") == 0) {
-		if (manifest_open(&manifest, path) != 0) {
-			log_error("%s", manifest_error(manifest));
-			manifest_close(manifest);
-			return CLI_USAGE;
-		}
-		image = (struct card_image){manifest->image_path, manifest->sha256};
-	}
-	rc = board_write_card(board, &image, &progress, written);
-	if (rc == -EFBIG || rc == -EBADMSG || rc == -ENOENT)
-		exit_code = CLI_USAGE;
-	if (rc != 0)
-		log_error("%s", board_error(board));
-	else
-		exit_code = print_state(cli, board, "sha256", written);
-	manifest_close(manifest);
-	return exit_code;
-}
-
-static int act_sd(struct cli *cli, struct board *board)
-{
-	const char *verb = cli->arguments[1];
-	enum sdmux_position position = SDMUX_POSITION_OFF;
-	bool powered = false;
-	int rc;
-
-	if (!board->mux) {
-		log_error("board %s has no \"sdmux\" in the lab file", board->config->name);
-		return CLI_USAGE;
-	}
-	if (strcmp(verb, "write") == 0)
-		return write_image(cli, board);
-	if (strcmp(verb, "status") == 0) {
-		rc = sdmux_get(board->mux, &position);
-		if (rc == 0)
-			return print_state(cli, board, "sdmux", sdmux_position_name(position));
-		log_error("board %s: SD mux: %s", board->config->name, sdmux_error(board->mux));
-		return CLI_LAB;
-	}
-	if (power_get(board->power, &powered) == 0 && powered) {
-		log_error("board %s is powered: its card is not moved; `sameboard power %s off` "
-			  "first",
-			board->config->name, board->config->name);
-		return CLI_LAB;
-	}
-	while (strcmp(sdmux_position_name(position), verb) != 0)
-		position++;
-	if (board_set_mux(board, position) != 0) {
-		log_error("%s", board_error(board));
-		return CLI_LAB;
-	}
-	return print_state(cli, board, "sdmux", verb);
-}
-
-int command_sd(struct cli *cli)
-{
-	static const char *const verbs[] = {"host", "dut", "off", "status", "write"};
-	const char *verb = cli->arguments[1];
-	bool is_write = strcmp(verb, "write") == 0;
-
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		if (strcmp(verb, verbs[i]) != 0)
-			continue;
-		if (is_write == (cli->argument_count == 3))
-			return with_board(cli, act_sd);
-		log_error(
-			"sd: %s", is_write ? "write needs an IMAGE" : "only write takes an IMAGE");
-		return CLI_USAGE;
-	}
-	log_error("sd: \"%s\" is none of host, dut, off, status, write", verb);
 	return CLI_USAGE;
 }

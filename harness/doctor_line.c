@@ -50,7 +50,7 @@ static bool fail(struct line *line, const char *id, const char *what, const char
 static bool write_card(struct line *line)
 {
 	const struct manifest *manifest = line->manifest;
-	struct card_image image = {manifest->image_path, manifest->sha256};
+	struct card_image image = {.path = manifest->image_path, .sha256 = manifest->sha256};
 	char written[SHA256_HEX_SIZE];
 
 	if (!line->board->mux)

@@ -9,20 +9,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int paths_state_file(const char *name, char *path, size_t size)
+/* Where one variable names the folder itself, another the one of all programs. */
+static int find_file(const char *const variables[2], const char *below_home, const char *name,
+	char *path, size_t size)
 {
-	const char *fixed = getenv("SAMEBOARD_STATE"), *state = getenv("XDG_STATE_HOME");
+	const char *fixed = getenv(variables[0]), *shared = getenv(variables[1]);
 	const char *home = getenv("HOME");
 	int length;
 
 	if (fixed && *fixed)
 		length = snprintf(path, size, "%s/%s", fixed, name);
-	else if (state && *state)
-		length = snprintf(path, size, "%s/sameboard/%s", state, name);
+	else if (shared && *shared)
+		length = snprintf(path, size, "%s/sameboard/%s", shared, name);
 	else
 		length = snprintf(
-			path, size, "%s/.local/state/sameboard/%s", home ? home : "", name);
+			path, size, "%s/%s/sameboard/%s", home ? home : "", below_home, name);
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+int paths_state_file(const char *name, char *path, size_t size)
+{
+	static const char *const variables[] = {"SAMEBOARD_STATE", "XDG_STATE_HOME"};
+
+	return find_file(variables, ".local/state", name, path, size);
+}
+
+int paths_cache_file(const char *name, char *path, size_t size)
+{
+	static const char *const variables[] = {"SAMEBOARD_CACHE", "XDG_CACHE_HOME"};
+
+	return find_file(variables, ".cache", name, path, size);
 }
 
 int paths_beside_program(const char *relative, char *path, size_t size)

@@ -12,6 +12,12 @@
 int paths_state_file(const char *name, char *path, size_t size);
 
 /*
+ * Path of `name` in the cache: $SAMEBOARD_CACHE, $XDG_CACHE_HOME/sameboard or
+ * ~/.cache/sameboard.  0 or -ENAMETOOLONG.
+ */
+int paths_cache_file(const char *name, char *path, size_t size);
+
+/*
  * A path relative to the folder that the running program is in: "../harness/suites"
  * in the tree that it was built in, "../share/sameboard/suites" where it is
  * installed.  0, -ENAMETOOLONG, or what reading the program's own path gave.

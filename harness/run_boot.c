@@ -47,7 +47,7 @@ static int plan_card(struct run *run, struct card_image *image)
 	if (rc != 0)
 		return run_fail(run, rc == -EINVAL ? VERDICT_SKIPPED : VERDICT_LAB_FAILURE, rc,
 			"%s", card->error);
-	*image = (struct card_image){card->image_path, card->sha256};
+	*image = (struct card_image){.path = card->image_path, .sha256 = card->sha256};
 	run->evidence.image_sha256 = card->sha256;
 	run_event(run, "plan", "%zu windows on the card; the image with them has SHA-256 %s",
 		run->request->plan->window_count, card->sha256);
@@ -60,7 +60,8 @@ int run_step_card(struct run *run)
 	struct board *board = request->board;
 	struct card_watch watch = {request->manifest->system, 0};
 	struct card_progress progress = {see_card, &watch};
-	struct card_image image = {request->manifest->image_path, request->manifest->sha256};
+	struct card_image image = {
+		.path = request->manifest->image_path, .sha256 = request->manifest->sha256};
 	int rc = 0;
 
 	run->evidence.image_sha256 = request->manifest->sha256;

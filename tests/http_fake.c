@@ -23,7 +23,7 @@ static struct {
 	http_fake_handler *handler;
 	void *context;
 	struct http_fake_request last;
-	_Atomic unsigned count, after;
+	_Atomic unsigned count, after, lasting;
 	_Atomic enum http_fake_fault fault;
 } server = {.listener = -1};
 
@@ -115,6 +115,8 @@ static void serve(int fd)
 		server.after--;
 		fault = HTTP_FAKE_HEALTHY;
 	}
+	if (server.lasting && --server.lasting == 0)
+		server.fault = HTTP_FAKE_HEALTHY;
 	switch (fault) {
 	case HTTP_FAKE_SILENT:
 		wait_for(fd, -1);
@@ -159,6 +161,7 @@ const char *http_fake_start(http_fake_handler *handler, void *context)
 	server.context = context;
 	server.fault = HTTP_FAKE_HEALTHY;
 	server.after = 0;
+	server.lasting = 0;
 	server.count = 0;
 	server.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	server.stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -187,7 +190,14 @@ void http_fake_stop(void)
 void http_fake_set_fault(enum http_fake_fault fault, unsigned after)
 {
 	server.after = after;
+	server.lasting = 0;
 	server.fault = fault;
+}
+
+void http_fake_fail_next(enum http_fake_fault fault, unsigned count)
+{
+	http_fake_set_fault(fault, 0);
+	server.lasting = count;
 }
 
 unsigned http_fake_count(void)

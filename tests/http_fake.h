@@ -43,6 +43,9 @@ void http_fake_stop(void);
 /* Takes effect at the next request; `after` healthy ones come before. */
 void http_fake_set_fault(enum http_fake_fault fault, unsigned after);
 
+/* The next so many requests, and then healthy again. */
+void http_fake_fail_next(enum http_fake_fault fault, unsigned count);
+
 /* How many were asked so far, and the last one; borrowed until the next. */
 unsigned http_fake_count(void);
 const struct http_fake_request *http_fake_last(void);
