@@ -43,6 +43,11 @@ struct posix_os {
 	long (*thread_id)(void);
 	/* 1: that thread sleeps in the kernel, 0: it does not, negative: cannot be known. */
 	int (*thread_is_blocked)(struct posix_port *port, long id);
+	/*
+	 * A thread may still stand on its stack when it has been joined, so that
+	 * nobody may use it again: posix_start_thread() then takes one of the system's.
+	 */
+	bool stack_outlives_join;
 };
 
 struct posix_load {
