@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boardctl/monotonic.h"
+#include "boardctl/shell.h"
 #include "harness/log.h"
 #include "harness/run_internal.h"
 #include "harness/stop.h"
@@ -342,23 +343,84 @@ void run_init_peer(struct run *run, uint32_t baud)
 	peer_init(&run->peer, &link, &events, &config);
 }
 
+static int fail_shell(struct run *run, int error, const struct shell *shell)
+{
+	switch (error) {
+	case -ETIMEDOUT:
+	case -ETIME:
+		return run_fail(run, VERDICT_FAIL, error, "no agent: %s; last state %s",
+			error == -ETIME ? "the shell was not ready in time" : shell_error(shell),
+			watcher_state_name(watcher_state(&run->watcher)));
+	case -EPROTO:
+		return run_fail(run, VERDICT_LAB_FAILURE, error, "starting the agent: %s",
+			shell_error(shell));
+	case -EACCES:
+	case -EINVAL:
+	case -ENOMEM:
+		run->result->is_misconfigured = error != -ENOMEM;
+		return run_fail(run, VERDICT_FAIL, error, "%s: %s", run->request->manifest->path,
+			shell_error(shell));
+	default:
+		return run_fail_peer(run, error, "starting the agent at the shell");
+	}
+}
+
+/* At the system's shell, where the agent is not started by the system itself. */
+static int start_agent(struct run *run, unsigned timeout_ms)
+{
+	const struct manifest *manifest = run->request->manifest;
+	struct shell_config config = {.prompt = manifest->prompt,
+		.user = manifest->login.user,
+		.password = manifest->login.password};
+	struct shell *shell;
+	int rc = shell_new(&shell, run->request->board->console, &run->watcher, &config);
+
+	if (rc == 0)
+		rc = shell_wait_prompt(shell, timeout_ms);
+	if (rc == 0)
+		log_progress("%s: shell after %.1f s", manifest->system, run_uptime_s(run));
+	if (rc == 0)
+		rc = shell_start(shell, manifest->start);
+	if (rc != 0)
+		rc = fail_shell(run, rc, shell);
+	shell_free(shell);
+	return rc;
+}
+
+static int fail_hello(struct run *run, int error)
+{
+	const struct manifest *manifest = run->request->manifest;
+
+	if (error != -ETIME && error != -ETIMEDOUT)
+		return run_fail_peer(run, error, "waiting for the agent");
+	if (manifest->start_is_auto)
+		return run_fail(run, VERDICT_FAIL, error,
+			"no agent: nothing announced itself after the loader had handed over; last "
+			"state %s",
+			watcher_state_name(watcher_state(&run->watcher)));
+	return run_fail(run, VERDICT_FAIL, error,
+		"no agent: nothing announced itself after \"%s\" had been typed; the last line is "
+		"\"%.80s\"",
+		manifest->start, run->watcher.last);
+}
+
 int run_step_hello(struct run *run)
 {
 	struct message_hello hello;
 	int timeout_ms = (int)(run->request->manifest->start_timeout_s + planned_s(run)) * 1000;
-	int rc;
+	int rc = 0;
 
 	run_init_peer(run, run->request->manifest->uart.baud);
+	if (!run->request->manifest->start_is_auto) {
+		run_set_deadline(run, (uint64_t)timeout_ms + 1000);
+		rc = start_agent(run, (unsigned)timeout_ms);
+	}
+	if (rc != 0)
+		return rc;
 	run_set_deadline(run, (uint64_t)timeout_ms + 1000);
 	rc = peer_wait_hello(&run->peer, timeout_ms, &hello);
-	if (rc < 0) {
-		if (rc == -ETIME || rc == -ETIMEDOUT)
-			return run_fail(run, VERDICT_FAIL, rc,
-				"no agent: nothing announced itself after the loader had handed "
-				"over; last state %s",
-				watcher_state_name(watcher_state(&run->watcher)));
-		return run_fail_peer(run, rc, "waiting for the agent");
-	}
+	if (rc < 0)
+		return fail_hello(run, rc);
 	if (run_is_icount(run)) {
 		find_sums(run);
 		watcher_clear_verdict(&run->watcher);

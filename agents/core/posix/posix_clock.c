@@ -70,12 +70,17 @@ void posix_anchor(struct agent_port *port, uint64_t lead_counts, struct agent_an
 	anchor->kernel_tick_counts = counter_scale(posix->tick_ns, rate, NS_PER_S);
 }
 
-/* Rounded up: a wake-up at that instant is never early by the conversion. */
+/*
+ * Rounded up, so that a wake-up at that instant is never early by the conversion;
+ * but what is a whole number stays: a tick is no nanosecond before the next one.
+ */
 static uint64_t deadline_ns(const struct posix_port *posix, uint64_t deadline_counts)
 {
 	uint64_t counts = deadline_counts - posix->anchor_counts;
+	uint64_t rate = posix->agent.counter_rate_hz;
+	uint64_t ns = counter_scale(counts, NS_PER_S, rate);
 
-	return posix->anchor_ns + counter_scale(counts, NS_PER_S, posix->agent.counter_rate_hz) + 1;
+	return posix->anchor_ns + ns + (counter_scale(ns, rate, NS_PER_S) != counts);
 }
 
 uint64_t posix_wait_until(struct agent_port *port, uint64_t deadline_counts)

@@ -93,6 +93,12 @@ struct posix_os {
 	int (*victim_begin)(struct posix_port *port, enum posix_victim victim);
 	int (*victim_run)(
 		struct posix_port *port, enum posix_victim victim, struct posix_fate *fate);
+
+	/*
+	 * A thread may still stand on its stack when it has been joined, so that
+	 * nobody may use it again: posix_start_thread() then takes one of the system's.
+	 */
+	bool stack_outlives_join;
 };
 
 struct posix_load {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sched.h>
+
 #include "agents/core/posix/posix_port.h"
 
 static int set_schedule(pthread_attr_t *attributes, const struct posix_schedule *schedule)
@@ -21,7 +23,10 @@ int posix_start_thread(struct posix_port *port, pthread_t *thread, enum posix_pr
 
 	if (error)
 		return error;
-	error = pthread_attr_setstack(&attributes, stack, POSIX_STACK_SIZE);
+	if (port->os->stack_outlives_join)
+		error = pthread_attr_setstacksize(&attributes, POSIX_STACK_SIZE);
+	else
+		error = pthread_attr_setstack(&attributes, stack, POSIX_STACK_SIZE);
 	if (error == 0 && port->priorities_are_permitted)
 		error = set_schedule(&attributes, &port->schedules[priority]);
 	if (error == 0)
