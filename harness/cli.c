@@ -10,10 +10,11 @@
 
 #include "harness/log.h"
 #include "harness/paths.h"
+#include "harness/word.h"
 
 const struct cli_command cli_commands[] = {
 	{"run", "SUITE", "measure the systems of a suite on a board and compare them",
-		"lbdiorsSCBjqh", 1, 1, command_run},
+		"lbdiworsSCBtuykjqh", 1, 1, command_run},
 	{"submit", "SUITE", "give the daemon a job and leave", "borsSCBjqh", 1, 1, command_submit},
 	{"watch", "JOB", "follow a job of the daemon to its end", "Sjqh", 1, 1, command_watch},
 	{"cancel", "JOB", "end a job; its board comes to rest", "Sjh", 1, 1, command_cancel},
@@ -23,7 +24,7 @@ const struct cli_command cli_commands[] = {
 	{"list", "", "list the runs that are stored, newest first", "donjh", 0, 0, command_list},
 	{"show", "RUN", "show one run: facts, windows, gates with evidence", "dcjh", 1, 1,
 		command_show},
-	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJBjh", 0,
+	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJBuyjh", 0,
 		CLI_ARGUMENTS_MAX, command_compare},
 	{"baseline", "[NAME [RUN...]]",
 		"name runs to hold others against (default: the last job's), or list them", "dJjh",
@@ -110,6 +111,11 @@ static const struct option_row {
 	{'N', "name", "NAME", "keep the results under this name (default: the file's)"},
 	{'T', "citation", "TEXT", "who measured it and where it stands"},
 	{'a', "unit", "UNIT", "of a histogram's values: ns, us or ms (default us)"},
+	{'w', "image", "OS=FILE@SHA256", "this image of a system, and no other; may be repeated"},
+	{'t', "retry", NULL, "measure suspects again, 5 boots, and fail where they show again"},
+	{'u', "junit", "FILE", "write JUnit XML for a CI system"},
+	{'y', "summary", "FILE", "write Markdown for a merge request"},
+	{'k', "bisect", NULL, "end with 125 where the lab failed, for `git bisect run`"},
 	{'j', "json", NULL, "print JSON"},
 	{'q', "quiet", NULL, "no progress on stderr"},
 	{'h', "help", NULL, "print this help"},
@@ -197,6 +203,30 @@ static int parse_systems(struct cli *cli, const char *list)
 	return 0;
 }
 
+/* "linux=out/linux.img@SHA256": the hash is asked for, so that it is the image that was meant. */
+static int parse_image(struct cli *cli, const char *value)
+{
+	char *text = cli->image_text[cli->image_count], *equals, *at;
+
+	if (cli->image_count == CLI_IMAGES_MAX) {
+		log_error("--image: more than %d", CLI_IMAGES_MAX);
+		return -EINVAL;
+	}
+	snprintf(text, sizeof(cli->image_text[0]), "%s", value);
+	equals = strchr(text, '=');
+	at = strrchr(text, '@');
+	if (strlen(value) >= sizeof(cli->image_text[0]) || !equals || equals == text || !at ||
+		at < equals + 2 || !word_is_hex(at + 1, 64)) {
+		log_error("--image: \"%.200s\" is not OS=FILE@SHA256, with 64 hexadecimal digits",
+			value);
+		return -EINVAL;
+	}
+	*equals = *at = '\0';
+	cli->image[cli->image_count++] =
+		(struct job_image){.system = text, .path = equals + 1, .sha256 = at + 1};
+	return 0;
+}
+
 static int take_format(struct cli *cli, enum cli_format format)
 {
 	if (cli->format == CLI_FORMAT_NONE || cli->format == format) {
@@ -265,6 +295,20 @@ static int take_option(struct cli *cli, int letter, const char *value)
 		if (parse_number("report", value, 65535, &number) != 0)
 			return -EINVAL;
 		cli->report_fd = (int)number;
+		return 0;
+	case 'w':
+		return parse_image(cli, value);
+	case 't':
+		cli->retry = true;
+		return 0;
+	case 'u':
+		cli->junit = value;
+		return 0;
+	case 'y':
+		cli->summary = value;
+		return 0;
+	case 'k':
+		cli->bisect = true;
 		return 0;
 	case 'f':
 		cli->reference = true;

@@ -38,7 +38,7 @@ _sameboard_takes_value() {
 
 _sameboard_value() {
 	case $1 in
-	--lab | --db | --rules | --bmap | --output) _sameboard_files -f ;;
+	--lab | --db | --rules | --bmap | --output | --junit | --summary) _sameboard_files -f ;;
 	--images | --figures) _sameboard_files -d ;;
 	--board) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	--os) _sameboard_names "${SAMEBOARD_IMAGES:-build/images}" ;;
