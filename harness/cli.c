@@ -34,6 +34,10 @@ const struct cli_command cli_commands[] = {
 		"dJBfIHmxvOgjh", 0, CLI_ARGUMENTS_MAX, command_report},
 	{"import", "[FILE]", "take results that others have measured, or list them", "dNTajh", 0, 1,
 		command_import},
+	{"history", "BENCH/STAT", "one row over all runs: its steps, and whether the newest fits",
+		"dboGnjh", 1, 1, command_history},
+	{"bisect", "GOOD BAD SUITE", "find the commit that made a system slower, by git bisect",
+		"lbdioBKjqh", 3, 3, command_bisect},
 	{"export", "RUN FILE", "write a run with all its evidence into one file", "djh", 2, 2,
 		command_export},
 	{"verify", "FILE", "judge a file of evidence again, without lab and database", "jh", 1, 1,
@@ -111,6 +115,8 @@ static const struct option_row {
 	{'N', "name", "NAME", "keep the results under this name (default: the file's)"},
 	{'T', "citation", "TEXT", "who measured it and where it stands"},
 	{'a', "unit", "UNIT", "of a histogram's values: ns, us or ms (default us)"},
+	{'G', "suite", "NAME", "runs of this suite alone"},
+	{'K', "build", "COMMAND", "builds the image of a commit (default: make)"},
 	{'w', "image", "OS=FILE@SHA256", "this image of a system, and no other; may be repeated"},
 	{'t', "retry", NULL, "measure suspects again, 5 boots, and fail where they show again"},
 	{'u', "junit", "FILE", "write JUnit XML for a CI system"},
@@ -295,6 +301,12 @@ static int take_option(struct cli *cli, int letter, const char *value)
 		if (parse_number("report", value, 65535, &number) != 0)
 			return -EINVAL;
 		cli->report_fd = (int)number;
+		return 0;
+	case 'G':
+		cli->suite = value;
+		return 0;
+	case 'K':
+		cli->build = value;
 		return 0;
 	case 'w':
 		return parse_image(cli, value);

@@ -61,6 +61,8 @@ struct cli {
 	const char *sha256, *bmap;   /* of an image, NULL: not given */
 	bool json, quiet, console, release, reference, raw, force, retry, bisect;
 	const char *junit, *summary;		/* files for a CI system, NULL: not given */
+	const char *suite;			/* of a history, NULL: any */
+	const char *build;			/* command of a bisection, NULL: not given */
 	struct job_image image[CLI_IMAGES_MAX]; /* of --image */
 	size_t image_count;
 	bool db_is_given, images_is_given; /* by option or environment */
@@ -94,6 +96,8 @@ int command_compare(struct cli *cli);
 int command_baseline(struct cli *cli);
 int command_report(struct cli *cli);
 int command_import(struct cli *cli);
+int command_history(struct cli *cli);
+int command_bisect(struct cli *cli);
 int command_export(struct cli *cli);
 int command_verify(struct cli *cli);
 int command_gates(struct cli *cli);
