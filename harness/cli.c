@@ -31,13 +31,13 @@ const struct cli_command cli_commands[] = {
 		0, CLI_ARGUMENTS_MAX, command_baseline},
 	{"report", "[RUN...]",
 		"make a report of runs as HTML, Markdown, LaTeX, CSV or JSON (default: the last job)",
-		"dJBfIHmxvOgjh", 0, CLI_ARGUMENTS_MAX, command_report},
+		"dJBpIHmxvOgjh", 0, CLI_ARGUMENTS_MAX, command_report},
 	{"import", "[FILE]", "take results that others have measured, or list them", "dNTajh", 0, 1,
 		command_import},
 	{"history", "BENCH/STAT", "one row over all runs: its steps, and whether the newest fits",
 		"dboGnjh", 1, 1, command_history},
 	{"bisect", "GOOD BAD SUITE", "find the commit that made a system slower, by git bisect",
-		"lbdioBKjqh", 3, 3, command_bisect},
+		"lbdioBPjqh", 3, 3, command_bisect},
 	{"export", "RUN FILE", "write a run with all its evidence into one file", "djh", 2, 2,
 		command_export},
 	{"verify", "FILE", "judge a file of evidence again, without lab and database", "jh", 1, 1,
@@ -104,7 +104,7 @@ static const struct option_row {
 	{'K', "bmap", "FILE", "block map of IMAGE: only its blocks are written"},
 	{'f', "force", NULL, "write what does not look like an image of a card, too"},
 	{'W', "raw", NULL, "print frames too, as they are on the line"},
-	{'f', "reference", NULL, "the published figures that come with sameboard"},
+	{'p', "reference", NULL, "the published figures that come with sameboard"},
 	{'I', "import", "NAME", "results that were imported under this name"},
 	{'H', "html", NULL, "one HTML file with its figures (default)"},
 	{'m', "md", NULL, "Markdown"},
@@ -116,7 +116,7 @@ static const struct option_row {
 	{'T', "citation", "TEXT", "who measured it and where it stands"},
 	{'a', "unit", "UNIT", "of a histogram's values: ns, us or ms (default us)"},
 	{'G', "suite", "NAME", "runs of this suite alone"},
-	{'K', "build", "COMMAND", "builds the image of a commit (default: make)"},
+	{'P', "build", "COMMAND", "builds the image of a commit (default: make)"},
 	{'w', "image", "OS=FILE@SHA256", "this image of a system, and no other; may be repeated"},
 	{'t', "retry", NULL, "measure suspects again, 5 boots, and fail where they show again"},
 	{'u', "junit", "FILE", "write JUnit XML for a CI system"},
@@ -305,7 +305,7 @@ static int take_option(struct cli *cli, int letter, const char *value)
 	case 'G':
 		cli->suite = value;
 		return 0;
-	case 'K':
+	case 'P':
 		cli->build = value;
 		return 0;
 	case 'w':
@@ -322,7 +322,7 @@ static int take_option(struct cli *cli, int letter, const char *value)
 	case 'k':
 		cli->bisect = true;
 		return 0;
-	case 'f':
+	case 'p':
 		cli->reference = true;
 		return 0;
 	case 'I':
