@@ -134,7 +134,7 @@ static bool is_change(
 	double after = history_median(values, cut, until);
 
 	return fabs(after / before - 1) > HISTORY_CHANGE_MIN &&
-	       fabs(after - before) > HISTORY_COUNTS_MIN * resolution;
+	       fabs(after - before) > HISTORY_COUNTS_MIN * resolution * (1 + 1e-9);
 }
 
 static int compare_places(const void *a, const void *b)
