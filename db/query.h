@@ -84,7 +84,8 @@ struct query_point {
 
 /* Which points; NULL, 0: any. */
 struct query_points {
-	const char *window, *phase, *series, *metric; /* all but phase required */
+	const char *window, *series, *metric; /* required */
+	const char *phase, *load;
 	const char *board, *suite, *system;
 	int64_t job_id;
 	size_t limit; /* the newest ones */
@@ -163,6 +164,9 @@ int query_imports(struct store *store, const char *name, struct query_import **i
 /* Of closed runs. */
 int query_points(
 	struct store *store, const struct query_points *which, struct query_point **points);
+
+/* The newest valid run that has such a window; phase, load, series and metric don't matter. */
+int query_newest_with(struct store *store, const struct query_points *which, int64_t *run_id);
 
 /* The value of a run's metric of this name, of no series; NaN where there is none. */
 int query_metric(struct store *store, int64_t run_id, const char *name, double *value);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was reckoned of samples: of one run, and of one row over many runs. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,12 +98,31 @@ int query_points(struct store *store, const struct query_points *which, struct q
 						 "WHERE windows.name = ?1 AND (?2 IS NULL OR phase = ?2) "
 						 "AND (?5 IS NULL OR boards.name = ?5) AND (?6 IS NULL OR jobs.suite = ?6) "
 						 "AND (?7 IS NULL OR runs.system = ?7) AND verdict IS NOT NULL "
-						 "AND (?9 = 0 OR job_id = ?9) "
+						 "AND (?9 = 0 OR job_id = ?9) AND (?10 IS NULL OR load = ?10) "
 						 "ORDER BY runs.started_ms DESC, runs.id DESC LIMIT ?8) "
 						 "WHERE value IS NOT NULL ORDER BY 2, 1",
-		"tttttttii", which->window, which->phase, which->series, which->metric,
+		"tttttttiit", which->window, which->phase, which->series, which->metric,
 		which->board, which->suite, which->system,
-		which->limit ? (int64_t)which->limit : (int64_t)-1, which->job_id);
+		which->limit ? (int64_t)which->limit : (int64_t)-1, which->job_id, which->load);
+}
+
+int query_newest_with(struct store *store, const struct query_points *which, int64_t *run_id)
+{
+	static const struct rows_column columns[] = {{ROWS_INTEGER, 0}};
+	static const struct rows_kind kind = {columns, 1, sizeof(int64_t)};
+	int64_t *found = NULL;
+	int count = rows_read(store, (void **)&found, &kind,
+		"SELECT runs.id FROM windows JOIN runs ON runs.id = windows.run_id "
+		"JOIN jobs ON jobs.id = job_id JOIN boards ON boards.id = board_id "
+		"WHERE windows.name = ?1 AND verdict = 'pass' "
+		"AND (?2 IS NULL OR boards.name = ?2) AND (?3 IS NULL OR jobs.suite = ?3) "
+		"AND (?4 IS NULL OR runs.system = ?4) "
+		"ORDER BY runs.started_ms DESC, runs.id DESC LIMIT 1",
+		"tttt", which->window, which->board, which->suite, which->system);
+
+	*run_id = count > 0 ? *found : 0;
+	free(found);
+	return count < 0 ? count : count ? 0 : -ENOENT;
 }
 
 int query_metric(struct store *store, int64_t run_id, const char *name, double *value)

@@ -10,10 +10,11 @@
 
 #include "harness/log.h"
 #include "harness/paths.h"
+#include "harness/word.h"
 
 const struct cli_command cli_commands[] = {
 	{"run", "SUITE", "measure the systems of a suite on a board and compare them",
-		"lbdiorsSCBjqh", 1, 1, command_run},
+		"lbdiworsSCBtuykjqh", 1, 1, command_run},
 	{"submit", "SUITE", "give the daemon a job and leave", "borsSCBjqh", 1, 1, command_submit},
 	{"watch", "JOB", "follow a job of the daemon to its end", "Sjqh", 1, 1, command_watch},
 	{"cancel", "JOB", "end a job; its board comes to rest", "Sjh", 1, 1, command_cancel},
@@ -23,16 +24,20 @@ const struct cli_command cli_commands[] = {
 	{"list", "", "list the runs that are stored, newest first", "donjh", 0, 0, command_list},
 	{"show", "RUN", "show one run: facts, windows, gates with evidence", "dcjh", 1, 1,
 		command_show},
-	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJBjh", 0,
+	{"compare", "[RUN...]", "put systems side by side (default: the last job)", "dJBuyjh", 0,
 		CLI_ARGUMENTS_MAX, command_compare},
 	{"baseline", "[NAME [RUN...]]",
 		"name runs to hold others against (default: the last job's), or list them", "dJjh",
 		0, CLI_ARGUMENTS_MAX, command_baseline},
 	{"report", "[RUN...]",
 		"make a report of runs as HTML, Markdown, LaTeX, CSV or JSON (default: the last job)",
-		"dJBfIHmxvOgjh", 0, CLI_ARGUMENTS_MAX, command_report},
+		"dJBpIHmxvOgjh", 0, CLI_ARGUMENTS_MAX, command_report},
 	{"import", "[FILE]", "take results that others have measured, or list them", "dNTajh", 0, 1,
 		command_import},
+	{"history", "BENCH/STAT", "one row over all runs: its steps, and whether the newest fits",
+		"dboGnjh", 1, 1, command_history},
+	{"bisect", "GOOD BAD SUITE", "find the commit that made a system slower, by git bisect",
+		"lbdioBPjqh", 3, 3, command_bisect},
 	{"export", "RUN FILE", "write a run with all its evidence into one file", "djh", 2, 2,
 		command_export},
 	{"verify", "FILE", "judge a file of evidence again, without lab and database", "jh", 1, 1,
@@ -99,7 +104,7 @@ static const struct option_row {
 	{'K', "bmap", "FILE", "block map of IMAGE: only its blocks are written"},
 	{'e', "force", NULL, "write what does not look like an image of a card, too"},
 	{'W', "raw", NULL, "print frames too, as they are on the line"},
-	{'f', "reference", NULL, "the published figures that come with sameboard"},
+	{'p', "reference", NULL, "the published figures that come with sameboard"},
 	{'I', "import", "NAME", "results that were imported under this name"},
 	{'H', "html", NULL, "one HTML file with its figures (default)"},
 	{'m', "md", NULL, "Markdown"},
@@ -110,6 +115,13 @@ static const struct option_row {
 	{'N', "name", "NAME", "keep the results under this name (default: the file's)"},
 	{'T', "citation", "TEXT", "who measured it and where it stands"},
 	{'a', "unit", "UNIT", "of a histogram's values: ns, us or ms (default us)"},
+	{'G', "suite", "NAME", "runs of this suite alone"},
+	{'P', "build", "COMMAND", "builds the image of a commit (default: make)"},
+	{'w', "image", "OS=FILE@SHA256", "this image of a system, and no other; may be repeated"},
+	{'t', "retry", NULL, "measure suspects again, 5 boots, and fail where they show again"},
+	{'u', "junit", "FILE", "write JUnit XML for a CI system"},
+	{'y', "summary", "FILE", "write Markdown for a merge request"},
+	{'k', "bisect", NULL, "end with 125 where the lab failed, for `git bisect run`"},
 	{'j', "json", NULL, "print JSON"},
 	{'q', "quiet", NULL, "no progress on stderr"},
 	{'h', "help", NULL, "print this help"},
@@ -197,6 +209,30 @@ static int parse_systems(struct cli *cli, const char *list)
 	return 0;
 }
 
+/* "linux=out/linux.img@SHA256": the hash is asked for, so that it is the image that was meant. */
+static int parse_image(struct cli *cli, const char *value)
+{
+	char *text = cli->image_text[cli->image_count], *equals, *at;
+
+	if (cli->image_count == CLI_IMAGES_MAX) {
+		log_error("--image: more than %d", CLI_IMAGES_MAX);
+		return -EINVAL;
+	}
+	snprintf(text, sizeof(cli->image_text[0]), "%s", value);
+	equals = strchr(text, '=');
+	at = strrchr(text, '@');
+	if (strlen(value) >= sizeof(cli->image_text[0]) || !equals || equals == text || !at ||
+		at < equals + 2 || !word_is_hex(at + 1, 64)) {
+		log_error("--image: \"%.200s\" is not OS=FILE@SHA256, with 64 hexadecimal digits",
+			value);
+		return -EINVAL;
+	}
+	*equals = *at = '\0';
+	cli->image[cli->image_count++] =
+		(struct job_image){.system = text, .path = equals + 1, .sha256 = at + 1};
+	return 0;
+}
+
 static int take_format(struct cli *cli, enum cli_format format)
 {
 	if (cli->format == CLI_FORMAT_NONE || cli->format == format) {
@@ -266,7 +302,27 @@ static int take_option(struct cli *cli, int letter, const char *value)
 			return -EINVAL;
 		cli->report_fd = (int)number;
 		return 0;
-	case 'f':
+	case 'G':
+		cli->suite = value;
+		return 0;
+	case 'P':
+		cli->build = value;
+		return 0;
+	case 'w':
+		return parse_image(cli, value);
+	case 't':
+		cli->retry = true;
+		return 0;
+	case 'u':
+		cli->junit = value;
+		return 0;
+	case 'y':
+		cli->summary = value;
+		return 0;
+	case 'k':
+		cli->bisect = true;
+		return 0;
+	case 'p':
 		cli->reference = true;
 		return 0;
 	case 'I':

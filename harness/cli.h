@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "harness/job.h"
+
 /* Exit codes of the program. */
 #define CLI_PASS  0
 #define CLI_FAIL  1 /* a regression or a failed gate; panic, hang, no agent */
@@ -17,7 +19,10 @@
 #define CLI_LAB	  3 /* relay, mux, card, adapter, disk, board */
 #define CLI_BUSY  4 /* of `recover` alone: another process has the board */
 
+#define CLI_SKIP 125 /* of `run --bisect`: the lab failed, ask again elsewhere */
+
 #define CLI_SYSTEMS_MAX	  16
+#define CLI_IMAGES_MAX	  8
 #define CLI_ARGUMENTS_MAX 64
 
 enum cli_format {
@@ -54,12 +59,17 @@ struct cli {
 	const char *unit;	     /* of what is imported, NULL: as its format has it */
 	int report_fd;		     /* a worker's line to its daemon, 0: none */
 	const char *sha256, *bmap;   /* of an image, NULL: not given */
-	bool json, quiet, console, release, reference, raw, force;
+	bool json, quiet, console, release, reference, raw, force, retry, bisect;
+	const char *junit, *summary;		/* files for a CI system, NULL: not given */
+	const char *suite;			/* of a history, NULL: any */
+	const char *build;			/* command of a bisection, NULL: not given */
+	struct job_image image[CLI_IMAGES_MAX]; /* of --image */
+	size_t image_count;
 	bool db_is_given, images_is_given; /* by option or environment */
 	const char *arguments[CLI_ARGUMENTS_MAX];
 	size_t argument_count;
 	char command_line[512]; /* as typed, without the program's name */
-	char db_path[512], images_path[512], systems_text[512];
+	char db_path[512], images_path[512], systems_text[512], image_text[CLI_IMAGES_MAX][512];
 };
 
 struct cli_command {
@@ -86,6 +96,8 @@ int command_compare(struct cli *cli);
 int command_baseline(struct cli *cli);
 int command_report(struct cli *cli);
 int command_import(struct cli *cli);
+int command_history(struct cli *cli);
+int command_bisect(struct cli *cli);
 int command_export(struct cli *cli);
 int command_verify(struct cli *cli);
 int command_gates(struct cli *cli);

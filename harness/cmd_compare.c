@@ -10,30 +10,89 @@
 #include "db/query.h"
 #include "harness/against.h"
 #include "harness/compare.h"
+#include "harness/junit.h"
 #include "harness/log.h"
+#include "harness/report_runs.h"
 
 /* Into `json` where it is not NULL, else printed. */
-static int judge(struct store *store, const struct baseline *baseline, const int64_t *ids,
-	size_t count, cJSON *json)
+static void tell(const struct against *against, cJSON *json)
 {
-	struct against against;
-	int exit_code = against_init(&against, store, baseline, ids, count);
-	char *text = json ? NULL : against_to_text(&against);
+	char *text = json ? NULL : against_to_text(against);
 
-	if (against.error[0])
-		log_error("%s", against.error);
+	if (against->error[0])
+		log_error("%s", against->error);
 	if (text)
 		log_result("%s", text);
 	if (json)
-		against_add_json(&against, json);
+		against_add_json(against, json);
 	free(text);
-	against_fini(&against);
+}
+
+/* -------------------------------------------------------------------- CI */
+
+static int close_file(FILE *out, const char *path, bool is_written)
+{
+	if (out && fclose(out) != 0)
+		is_written = false;
+	if (!is_written)
+		log_error("cannot write %s: %s", path, strerror(errno));
+	return is_written ? CLI_PASS : CLI_LAB;
+}
+
+static int write_junit(const char *path, const struct junit *junit)
+{
+	FILE *out = fopen(path, "we");
+
+	return close_file(out, path, out && junit_write(out, junit));
+}
+
+static int write_summary(const char *path, const struct junit *junit)
+{
+	FILE *out = fopen(path, "we");
+	struct report report;
+	int exit_code;
+
+	report_init(&report, junit->suite);
+	report_add_summary(&report, junit->compare, junit->against, junit->error);
+	exit_code = close_file(out, path, out && report_write_markdown(&report, out));
+	report_fini(&report);
 	return exit_code;
 }
 
-int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, size_t count,
-	const struct baseline *baseline, cJSON *json)
+static int write_files(struct cli *cli, const struct junit *junit)
 {
+	int rc = cli->junit ? write_junit(cli->junit, junit) : CLI_PASS;
+
+	if (rc == CLI_PASS && cli->summary)
+		rc = write_summary(cli->summary, junit);
+	return rc;
+}
+
+int cmd_compare_write_failure(struct cli *cli, const char *suite, const char *error)
+{
+	return write_files(cli, &(struct junit){.suite = suite, .error = error});
+}
+
+static void keep_suspects(const struct change *change, struct cmd_outcome *outcome)
+{
+	outcome->suspects = calloc(change->row_count + 1, sizeof(*outcome->suspects));
+	for (size_t i = 0; outcome->suspects && i < change->row_count; i++) {
+		char *name = change->judged[i].judgement == JUDGEMENT_SUSPECT
+				     ? strdup(change->rows[i].name)
+				     : NULL;
+
+		if (name)
+			outcome->suspects[outcome->suspect_count++] = name;
+	}
+}
+
+int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, size_t count,
+	const struct baseline *baseline, struct cmd_outcome *outcome, cJSON *json)
+{
+	struct against against = {0};
+	struct junit junit = {.error = outcome && outcome->error ? outcome->error : "",
+		.confirmed = outcome ? outcome->confirmed : NULL,
+		.against = &against};
 	int exit_code = CLI_PASS;
 	struct compare compare;
 	char *text;
@@ -46,20 +105,28 @@ int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, 
 		cJSON_Delete(json);
 		return CLI_LAB;
 	}
+	exit_code = against_init(&against, store, baseline, ids, count);
 	if (cli->json) {
 		if (json)
 			cJSON_AddItemToObject(json, "comparison", compare_to_json(&compare));
 		else
 			json = compare_to_json(&compare);
-		exit_code = judge(store, baseline, ids, count, json);
+		tell(&against, json);
 		rc = cli_print_json(json);
 	} else {
 		text = compare_to_text(&compare);
 		log_result("%s", text ? text : "out of memory\n");
 		rc = text ? CLI_PASS : CLI_LAB;
 		free(text);
-		exit_code = judge(store, baseline, ids, count, NULL);
+		tell(&against, NULL);
 	}
+	if (outcome)
+		keep_suspects(&against.change, outcome);
+	junit.compare = &compare;
+	junit.suite = count ? compare.runs[0]->suite : "sameboard";
+	if (rc == CLI_PASS)
+		rc = write_files(cli, &junit);
+	against_fini(&against);
 	compare_fini(&compare);
 	return rc != CLI_PASS ? rc : exit_code;
 }
@@ -113,7 +180,8 @@ int command_compare(struct cli *cli)
 	count = cmd_compare_find_runs(
 		cli, store, cli->arguments, cli->argument_count, &ids, set, sizeof(set));
 	exit_code = count < 0 ? -count
-			      : cmd_compare_print(cli, store, ids, (size_t)count, &baseline, NULL);
+			      : cmd_compare_print(
+					cli, store, ids, (size_t)count, &baseline, NULL, NULL);
 out:
 	baseline_fini(&baseline);
 	free(ids);

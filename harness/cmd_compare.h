@@ -9,13 +9,24 @@
 #include "harness/baseline.h"
 #include "harness/cli.h"
 
+/* What came of it, for who goes on from there. */
+struct cmd_outcome {
+	const char *error;	      /* of the job, for CI; NULL: none */
+	const char *const *confirmed; /* suspects that showed before; NULL: there were none */
+	char **suspects;	      /* names of rows, set here; free each and the list */
+	size_t suspect_count;
+};
+
 /*
  * Systems side by side and, with a baseline (may be NULL), the verdicts against
  * it.  `json`, which may be NULL, is printed with both in it where JSON is
- * wanted, and deleted.  An exit code.
+ * wanted, and deleted.  `outcome` may be NULL.  An exit code.
  */
 int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, size_t count,
-	const struct baseline *baseline, cJSON *json);
+	const struct baseline *baseline, struct cmd_outcome *outcome, cJSON *json);
+
+/* The files for a CI system of a job that has no runs.  An exit code. */
+int cmd_compare_write_failure(struct cli *cli, const char *suite, const char *error);
 
 /*
  * Runs one by one, or those of --job or of the last one: how many, or a negative

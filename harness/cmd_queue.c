@@ -202,11 +202,19 @@ static bool is_same_file(const char *a, const char *b)
 	return realpath(a, real_a) && realpath(b, real_b) && strcmp(real_a, real_b) == 0;
 }
 
+static bool is_for_here(const struct cli *cli)
+{
+	return cli->image_count || cli->retry || cli->bisect || cli->junit || cli->summary;
+}
+
 /* Whether the daemon would do what was asked for: same lab, database, images. */
 static bool is_the_same(const struct cli *cli, const struct client *client)
 {
 	const char *lab = cli->lab ? cli->lab : getenv("SAMEBOARD_LAB");
 
+	/* What it was not told of, it would not do. */
+	if (is_for_here(cli))
+		return false;
 	if (lab && *lab && !is_same_file(lab, client_get_fact(client, "lab")))
 		return false;
 	if (cli->db_is_given && !is_same_file(cli->db, client_get_fact(client, "database")))
@@ -230,6 +238,12 @@ int cmd_queue_run(struct cli *cli, bool *is_done)
 	if (rc != 0 && cli->socket) {
 		*is_done = true; /* named, so it must answer */
 		rc = fail(client, rc);
+	} else if (rc == 0 && cli->socket && is_for_here(cli)) {
+		*is_done = true;
+		rc = CLI_USAGE;
+		log_error(
+			"--image, --retry, --bisect, --junit and --summary are for a job without a "
+			"daemon; of a job that is done, `sameboard compare --job` has the last two");
 	} else if (rc == 0 && cli->socket && !is_the_same(cli, client)) {
 		*is_done = true;
 		rc = CLI_USAGE;

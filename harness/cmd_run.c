@@ -13,6 +13,8 @@
 #include "harness/log.h"
 #include "harness/paths.h"
 
+#define RETRY_BOOTS 5
+
 /* ------------------------------------------------------------------- plan */
 
 int command_plan(struct cli *cli)
@@ -76,7 +78,9 @@ static cJSON *runs_to_json(struct store *store, int64_t job_id, int exit_code, c
 	return json;
 }
 
-static int execute(struct cli *cli, struct job_request *request, const struct baseline *baseline)
+/* One job: measured, stored, compared, judged.  An exit code. */
+static int execute(struct cli *cli, struct job_request *request, const struct baseline *baseline,
+	struct cmd_outcome *outcome)
 {
 	struct job job;
 	char *plan;
@@ -85,6 +89,7 @@ static int execute(struct cli *cli, struct job_request *request, const struct ba
 
 	if (exit_code != 0) {
 		log_error("%s", job.error);
+		cmd_compare_write_failure(cli, request->suite->name, job.error);
 		job_fini(&job);
 		return exit_code;
 	}
@@ -94,11 +99,13 @@ static int execute(struct cli *cli, struct job_request *request, const struct ba
 	exit_code = job_execute(&job);
 	if (job.error[0])
 		log_error("%s", job.error);
+	outcome->error = exit_code == CLI_LAB ? job.error : NULL;
 	count = job.id ? query_job_runs(request->store, job.id, &ids) : 0;
 	if (count > 0) {
 		/* A job that failed has no runs to hold against it. */
 		const struct baseline *held_against = exit_code == CLI_PASS ? baseline : NULL;
 		int rc = cmd_compare_print(cli, request->store, ids, (size_t)count, held_against,
+			outcome,
 			cli->json ? runs_to_json(request->store, job.id, exit_code, job.error)
 				  : NULL);
 
@@ -106,9 +113,62 @@ static int execute(struct cli *cli, struct job_request *request, const struct ba
 		if (!cli->json)
 			log_result("\njob %lld, stored in %s\n", (long long)job.id,
 				store_path(request->store));
+	} else {
+		cmd_compare_write_failure(cli, request->suite->name, job.error);
 	}
+	outcome->error = NULL;
 	free(ids);
 	job_fini(&job);
+	return exit_code;
+}
+
+static void outcome_free(struct cmd_outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->suspect_count; i++)
+		free(outcome->suspects[i]);
+	free(outcome->suspects);
+	*outcome = (struct cmd_outcome){0};
+}
+
+/*
+ * A suspect is measured again, RETRY_BOOTS of each system, and judged against the
+ * same baseline by these runs alone.  What shows twice has failed; what does not
+ * was chance, and both jobs stay stored and shown.
+ */
+static int retry(struct cli *cli, struct job_request *request, const struct baseline *baseline,
+	struct cmd_outcome *first)
+{
+	struct cmd_outcome second = {.confirmed = (const char *const *)(uintptr_t)first->suspects};
+	unsigned shown = 0;
+	int exit_code;
+
+	log_progress("%zu suspects: measured again, %d boots of each system", first->suspect_count,
+		RETRY_BOOTS);
+	request->boots = RETRY_BOOTS;
+	request->seed++;
+	exit_code = execute(cli, request, baseline, &second);
+	for (size_t i = 0; i < first->suspect_count; i++) {
+		bool is_shown = false;
+
+		for (size_t j = 0; j < second.suspect_count && !is_shown; j++)
+			is_shown = strcmp(first->suspects[i], second.suspects[j]) == 0;
+		shown += is_shown;
+		log_error("suspect %s %s", first->suspects[i],
+			is_shown ? "shows again: a regression" : "does not show again");
+	}
+	outcome_free(&second);
+	return exit_code == CLI_PASS && shown ? CLI_FAIL : exit_code;
+}
+
+static int execute_all(
+	struct cli *cli, struct job_request *request, const struct baseline *baseline)
+{
+	struct cmd_outcome outcome = {0};
+	int exit_code = execute(cli, request, baseline, &outcome);
+
+	if (exit_code == CLI_PASS && outcome.suspect_count && (cli->retry || cli->bisect))
+		exit_code = retry(cli, request, baseline, &outcome);
+	outcome_free(&outcome);
 	return exit_code;
 }
 
@@ -122,6 +182,8 @@ static int run_here(struct cli *cli)
 	struct job_request request = {.boots = cli->repeat,
 		.seed = cli->seed,
 		.images = cli->images,
+		.given = cli->image,
+		.given_count = cli->image_count,
 		.command = cli->command_line,
 		.system_count = cli->system_count};
 	struct baseline baseline = {0};
@@ -151,7 +213,7 @@ static int run_here(struct cli *cli)
 		log_error("--baseline: %s", baseline.error);
 		goto out;
 	}
-	exit_code = execute(cli, &request, &baseline);
+	exit_code = execute_all(cli, &request, &baseline);
 out:
 	baseline_fini(&baseline);
 	store_close(store);
@@ -168,5 +230,7 @@ int command_run(struct cli *cli)
 	/* A daemon has boards; this machine is anybody's. */
 	if (!local_is_named(cli->board))
 		exit_code = cmd_queue_run(cli, &is_done);
-	return is_done ? exit_code : run_here(cli);
+	if (!is_done)
+		exit_code = run_here(cli);
+	return cli->bisect && exit_code == CLI_LAB ? CLI_SKIP : exit_code;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "boardctl/sha256.h"
 #include "db/queue.h"
@@ -114,10 +115,45 @@ static int take_local(struct job *job, const char *system)
 	return 0;
 }
 
+static const struct job_image *find_given(const struct job *job, const char *system)
+{
+	for (size_t i = 0; i < job->request->given_count; i++)
+		if (strcmp(job->request->given[i].system, system) == 0)
+			return &job->request->given[i];
+	return NULL;
+}
+
+/* The image that was named must be the one that its manifest describes. */
+static int check_given(
+	struct job *job, const struct job_image *given, const struct manifest *manifest)
+{
+	if (strcmp(manifest->system, given->system) != 0)
+		return job_fail(job, 2, "--image: %s is of \"%s\", not of \"%s\"", manifest->path,
+			manifest->system, given->system);
+	if (strcasecmp(manifest->sha256, given->sha256) != 0)
+		return job_fail(job, 2, "--image: wrong hash: %s has SHA-256 %s, %s was named",
+			manifest->path, manifest->sha256, given->sha256);
+	return 0;
+}
+
+static int open_given(struct manifest **manifest, const struct job_image *given)
+{
+	size_t length = strlen(given->path);
+	const char *end = strrchr(given->path, '.');
+	char path[1024];
+
+	if (end && strchr(end, '/') == NULL)
+		length = (size_t)(end - given->path);
+	snprintf(path, sizeof(path), "%.*s.json", (int)length, given->path);
+	return manifest_open(manifest, path);
+}
+
 static int read_manifest(struct job *job, const char *system)
 {
 	struct manifest *manifest = NULL;
-	int rc = manifest_find(&manifest, job->request->images, system);
+	const struct job_image *given = find_given(job, system);
+	int rc = given ? open_given(&manifest, given)
+		       : manifest_find(&manifest, job->request->images, system);
 
 	if (rc != 0) {
 		job_fail(job, 2, "%s", manifest ? manifest_error(manifest) : "out of memory");
@@ -125,7 +161,9 @@ static int read_manifest(struct job *job, const char *system)
 		return 2;
 	}
 	job->manifests[job->manifest_count++] = manifest;
-	rc = check_model(job, manifest);
+	rc = given ? check_given(job, given, manifest) : 0;
+	if (rc == 0)
+		rc = check_model(job, manifest);
 	if (rc == 0)
 		rc = check_plan(job, manifest);
 	return rc != 0 ? rc : check_hash(job, manifest);

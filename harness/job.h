@@ -14,6 +14,11 @@
 
 #define JOB_SYSTEMS_MAX 16
 
+/* An image that was named by itself: its manifest lies beside it, FILE.json for FILE.img. */
+struct job_image {
+	const char *system, *path, *sha256;
+};
+
 struct job_request {
 	struct store *store;
 	const struct lab_board *board;
@@ -21,7 +26,9 @@ struct job_request {
 	const char *images;  /* directory of images and manifests */
 	const char *command; /* as typed, for the store */
 	const char *systems[JOB_SYSTEMS_MAX];
-	size_t system_count;   /* 0: those of the suite */
+	size_t system_count;	       /* 0: those of the suite */
+	const struct job_image *given; /* instead of those in `images` */
+	size_t given_count;
 	unsigned boots;	       /* 0: as the suite says */
 	uint64_t seed;	       /* of the order of systems */
 	int64_t id;	       /* the number that the queue gave it; 0: the next */

@@ -245,6 +245,39 @@ static void add_runs(struct report *report, const struct compare *compare)
 	}
 }
 
+/* ---------------------------------------------------------------- summary */
+
+void report_add_summary(struct report *report, const struct compare *compare,
+	const struct against *against, const char *error)
+{
+	size_t valid = 0;
+
+	for (size_t i = 0; compare && i < compare->run_count; i++)
+		valid += compare->runs[i]->verdict == VERDICT_PASS;
+	report_add(report, REPORT_TEXT, "%zu of %zu runs are valid.%s%s", valid,
+		compare ? compare->run_count : (size_t)0,
+		against && against->change.regressions ? " There are regressions."
+		: against && against->change.suspects  ? " There are suspects: repeat them."
+						       : "",
+		against && against->change.missing ? " Rows are missing." : "");
+	if (error[0])
+		report_add(report, REPORT_WARNING, "The job ended early: %s", error);
+	if (against && against->error[0])
+		report_add(report, REPORT_WARNING, "%s", against->error);
+	if (against && against->is_exact && against->exact.row_count)
+		add_exact(report, &against->exact);
+	else if (against && against->change.baseline[0])
+		add_change(report, &against->change);
+	if (!compare)
+		return;
+	if (compare->row_count && compare->system_count > 1) {
+		report_add(report, REPORT_HEADING, "Decision sheet");
+		add_sheet(report, compare);
+		report_add_context(report, compare);
+	}
+	add_runs(report, compare);
+}
+
 int report_add_runs(struct report *report, const struct report_runs *runs)
 {
 	const struct compare *compare = runs->compare;

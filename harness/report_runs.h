@@ -25,6 +25,10 @@ struct report_runs {
 
 int report_add_runs(struct report *report, const struct report_runs *runs);
 
+/* What a merge request shows: verdicts and what was wrong; compare may be NULL. */
+void report_add_summary(struct report *report, const struct compare *compare,
+	const struct against *against, const char *error);
+
 /* Parts of it, in files of their own. */
 void report_add_context(struct report *report, const struct compare *compare);
 int report_add_figures(struct report *report, const struct report_runs *runs);

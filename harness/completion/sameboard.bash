@@ -38,7 +38,7 @@ _sameboard_takes_value() {
 
 _sameboard_value() {
 	case $1 in
-	--lab | --db | --rules | --bmap | --output) _sameboard_files -f ;;
+	--lab | --db | --rules | --bmap | --output | --junit | --summary) _sameboard_files -f ;;
 	--images | --figures) _sameboard_files -d ;;
 	--board) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
 	--os) _sameboard_names "${SAMEBOARD_IMAGES:-build/images}" ;;
@@ -58,6 +58,7 @@ _sameboard_argument() {
 	show:1 | export:1 | compare:* | report:*) _sameboard_words LAST ;;
 	baseline:1) _sameboard_words "$("$program" baseline 2>/dev/null | sed -n 's/: runs .*//p')" ;;
 	power:1 | sd:1 | boards:1 | doctor:1 | console:1) _sameboard_words "$("$program" boards 2>/dev/null | sed 's/ .*//')" ;;
+	bisect:3) _sameboard_names ${SAMEBOARD_SUITES:+"$SAMEBOARD_SUITES"} harness/suites ;;
 	power:2) _sameboard_words 'on off cycle status' ;;
 	sd:2) _sameboard_words 'host dut off status write' ;;
 	wire:1) _sameboard_words decode ;;
