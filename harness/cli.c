@@ -43,7 +43,7 @@ const struct cli_command cli_commands[] = {
 	{"power", "BOARD on|off|cycle|status", "switch a board's power", "ljqh", 2, 2,
 		command_power},
 	{"sd", "BOARD host|dut|off|status|write [IMAGE]",
-		"move a board's card, or write an image to it", "lXKfjqh", 2, 3, command_sd},
+		"move a board's card, or write an image to it", "lXKwjqh", 2, 3, command_sd},
 	{"console", "BOARD", "talk to a board, or watch it while a job runs", "lWqh", 1, 1,
 		command_console},
 	{"doctor", "BOARD", "prove each wire of a board, and say what to do", "lijqh", 1, 1,
@@ -97,7 +97,7 @@ static const struct option_row {
 	{'E', "release", NULL, "end the board's quarantine"},
 	{'X', "sha256", "HEX", "SHA-256 that IMAGE must have; required for an URL"},
 	{'K', "bmap", "FILE", "block map of IMAGE: only its blocks are written"},
-	{'f', "force", NULL, "write what does not look like an image of a card, too"},
+	{'w', "force", NULL, "write what does not look like an image of a card, too"},
 	{'W', "raw", NULL, "print frames too, as they are on the line"},
 	{'f', "reference", NULL, "the published figures that come with sameboard"},
 	{'I', "import", "NAME", "results that were imported under this name"},
@@ -307,7 +307,7 @@ static int take_option(struct cli *cli, int letter, const char *value)
 	case 'K':
 		cli->bmap = value;
 		return 0;
-	case 'f':
+	case 'w':
 		cli->force = true;
 		return 0;
 	case 'W':
