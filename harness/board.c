@@ -223,6 +223,8 @@ int board_close(struct board *board)
 
 	if (board->power && board->is_touched)
 		rc = board_rest(board);
+	if (board->console)
+		link_break(board->console, false);
 	link_close(board->console);
 	console_share_close(board->share);
 	sdmux_close(board->mux);
@@ -250,9 +252,14 @@ int board_set_power(struct board *board, bool on)
 	if (board->config->is_local)
 		return 0;
 	board->is_touched = true;
+	/* A line held low feeds no board that is off; not every port can. */
+	if (board->console && on)
+		link_break(board->console, false);
 	rc = power_set(board->power, on);
 	if (rc != 0)
 		return board_fail(board, rc, "relay: %s", power_error(board->power));
+	if (board->console && !on)
+		link_break(board->console, true);
 	board->is_powered = on;
 	return 0;
 }

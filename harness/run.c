@@ -206,9 +206,21 @@ static int guard(void *context)
 
 /* ----------------------------------------------------------------- closing */
 
+/* What the board takes, where its switch measures that. */
+static void note_watts(struct run *run)
+{
+	double watts;
+
+	if (run->power_on_ms && power_get_watts(run->request->board->power, &watts) == 0)
+		run_event(run, "power", "%.1f W before the board was switched off", watts);
+}
+
 static int step_off(struct run *run)
 {
-	int rc = board_set_power(run->request->board, false);
+	int rc;
+
+	note_watts(run);
+	rc = board_set_power(run->request->board, false);
 
 	if (rc != 0)
 		return run_fail(run, VERDICT_LAB_FAILURE, rc, "the board may still be POWERED: %s",

@@ -6,14 +6,16 @@
 
 #include "boardctl/monotonic.h"
 #include "boardctl/shell.h"
+#include "harness/backpower.h"
 #include "harness/log.h"
 #include "harness/run_internal.h"
 #include "harness/stop.h"
 
-#define LOADER_PROMPT_MS  45000
-#define PAYLOAD_LOAD_MS	  120000
-#define ICOUNT_LATENCY_MS 2000
-#define SILENT_TRIES	  7 /* a request is asked for about 10 s: a busy host is no silent agent */
+#define LOADER_PROMPT_MS    45000
+#define BACKPOWER_LISTEN_MS 200
+#define PAYLOAD_LOAD_MS	    120000
+#define ICOUNT_LATENCY_MS   2000
+#define SILENT_TRIES	    7 /* a request is asked for about 10 s: a busy host is no silent agent */
 
 /* ------------------------------------------------------------------- card */
 
@@ -105,14 +107,18 @@ int run_step_power(struct run *run)
 		.first_banner = manifest->first_banner,
 		.shell_prompt = manifest->prompt,
 	};
+	char alive[256];
 	int rc = watcher_init(&run->watcher, &config);
 
 	if (rc != 0)
 		return run_fail(run, VERDICT_FAIL, rc,
 			"%s: a banner or prompt is longer than %d bytes", manifest->path,
 			WATCHER_STRING_SIZE - 1);
+	rc = backpower_check(board, BACKPOWER_LISTEN_MS, alive, sizeof(alive));
+	if (rc != 0)
+		return run_fail(run, VERDICT_LAB_FAILURE, rc, "%s",
+			alive[0] ? alive : link_error(board->console));
 	link_flush(board->console);
-	link_break(board->console, false);
 	watcher_restart(&run->watcher, monotonic_get_ms());
 	rc = board_set_power(board, true);
 	if (rc != 0)
@@ -147,7 +153,8 @@ static int fail_loader(struct run *run, int error, const char *doing)
 	if (error == -ENODATA)
 		return run_fail(run, VERDICT_LAB_FAILURE, error,
 			"no first banner after power-on: is the relay in the board's supply, the "
-			"console wired and at this rate, the card in? (%s)",
+			"console wired and at this rate, the card in? A board that kept its power "
+			"(BACKPOWER) prints none either (%s)",
 			loader_error(run->loader));
 	return run_fail(
 		run, VERDICT_LAB_FAILURE, error, "%s: %s", doing, loader_error(run->loader));
