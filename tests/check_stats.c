@@ -77,6 +77,35 @@ START_TEST(test_early_and_missed_releases_are_counted)
 }
 END_TEST
 
+/* One stall of 25.8 periods: a tool that skips sees it once, whoever releases all sees it 26 times.
+ */
+START_TEST(test_skipped_releases_hide_a_stall)
+{
+	enum { COUNT = 1000, PERIOD = 10000, STALL = 258000 };
+	static int32_t samples[COUNT], kept[COUNT];
+	struct stats_summary full, skipped;
+	size_t count;
+
+	for (int i = 0; i < COUNT; i++)
+		samples[i] = i >= 500 && i < 526 ? STALL - (i - 500) * PERIOD : 60;
+	samples[7] = -5; /* early: nothing passed */
+	count = stats_skip_releases(samples, COUNT, PERIOD, kept);
+	ck_assert_uint_eq(count, COUNT - 25);
+	ck_assert_int_eq(kept[500], STALL);
+	ck_assert_int_eq(kept[501], 60);
+	ck_assert_int_eq(kept[7], -5);
+	ck_assert_int_eq(stats_summarise(samples, COUNT, PERIOD, &full), 0);
+	ck_assert_int_eq(stats_summarise(kept, count, PERIOD, &skipped), 0);
+	ck_assert_uint_eq(full.missed, 25);
+	ck_assert_uint_eq(skipped.missed, 1);
+	ck_assert_int_eq(full.quantiles[STATS_P99], 158000);
+	ck_assert_int_eq(skipped.quantiles[STATS_P99], 60);
+	ck_assert_int_eq(full.max, skipped.max);
+	/* Without a period nothing is skipped. */
+	ck_assert_uint_eq(stats_skip_releases(samples, COUNT, 0, kept), COUNT);
+}
+END_TEST
+
 START_TEST(test_one_sample_and_none)
 {
 	static const int32_t one = 7;
@@ -131,6 +160,7 @@ int main(void)
 	tcase_add_test(tcase, test_long_series_of_all_sizes_are_in_order);
 	tcase_add_test(tcase, test_binary_fractions_move_no_rank);
 	tcase_add_test(tcase, test_early_and_missed_releases_are_counted);
+	tcase_add_test(tcase, test_skipped_releases_hide_a_stall);
 	tcase_add_test(tcase, test_one_sample_and_none);
 	tcase_add_test(tcase, test_a_percentile_says_when_it_rests_on_few_samples);
 	tcase_add_test(tcase, test_names_lead_back_to_their_quantiles);

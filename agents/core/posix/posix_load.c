@@ -111,13 +111,11 @@ static void work_ipc(struct posix_load *load)
 
 /* ---------------------------------------------------------------- busy and idle */
 
-/* Between 2 and 18 ms, from the seed: no multiple of any tick. */
-static uint64_t next_period(struct posix_load *load)
+uint64_t posix_load_period(const struct posix_port *port, uint32_t seed)
 {
-	uint64_t us = PERIOD_LEAST_US + grid_phase(load->seed + load->periods, PERIOD_SPREAD_US);
+	uint64_t us = PERIOD_LEAST_US + grid_phase(seed, PERIOD_SPREAD_US);
 
-	load->periods++;
-	return counter_scale(us, load->port->agent.counter_rate_hz, 1000000);
+	return counter_scale(us, port->agent.counter_rate_hz, 1000000);
 }
 
 /*
@@ -133,7 +131,7 @@ static void run_share(struct posix_load *load, uint32_t percent, bool is_heavy)
 
 	while (!must_stop(load)) {
 		uint64_t from = counter_read();
-		uint64_t period = next_period(load);
+		uint64_t period = posix_load_period(load->port, load->seed + load->periods++);
 		uint64_t goal;
 		uint64_t now;
 

@@ -154,6 +154,12 @@ uint64_t posix_clock_ns(struct agent_port *port);
 /* Sleeps that long by CLOCK_MONOTONIC, in any thread. */
 void posix_sleep_ns(uint64_t ns);
 
+/*
+ * The period of a load that is idle part of the time: between 2 and 18 ms, a
+ * function of the seed, in counts.  No multiple of any tick.
+ */
+uint64_t posix_load_period(const struct posix_port *port, uint32_t seed);
+
 /* struct agent_port_ops: all loads (load_check may stay NULL). */
 int posix_load_prepare(struct agent_port *port, struct window *window);
 int posix_load_start(struct agent_port *port, struct window *window);
