@@ -284,6 +284,15 @@ bench:
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(benches) $(BUILD)/bench-target/bench.elf
 	$(Q)BUILD=$(BUILD) tests/bench/run
 
+## bench-cyclictest: cyclictest and wake-ups in ten pairs on this machine, and in the virtual panel
+.PHONY: bench-cyclictest
+bench-cyclictest:
+	$(Q)ci/setup
+	$(Q)$(MAKE) --no-print-directory $(parallel) SAN= all agents
+	$(Q)ci/images/build $(abspath build) cyclictest
+	$(Q)BUILD=build tests/bench/cyclictest-panel
+	$(Q)BUILD=build tests/bench/cyclictest
+
 # Every core, unless the user has said otherwise.
 parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
