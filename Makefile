@@ -357,6 +357,12 @@ CAMPAIGN_CARDS ?= 10000
 campaign-card: $(BUILD)/tests/check_card_campaign
 	$(Q)SAMEBOARD_CARD_CAMPAIGN=$(CAMPAIGN_CARDS) $(BUILD)/tests/check_card_campaign
 
+## campaign-rt: PREEMPT_RT against its twin in repeatable time; builds their kernels if need be
+.PHONY: campaign-rt
+campaign-rt: $(programs) $(BUILD)/tests/check_preempt_rt
+	$(Q)$(MAKE) --no-print-directory images-rt
+	$(Q)SAMEBOARD_RT=compare $(BUILD)/tests/check_preempt_rt
+
 ## check-alone: repeatable time and raised lines, on a machine that does nothing else
 .PHONY: check-alone
 check-alone: $(programs) $(lone_tests)
