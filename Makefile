@@ -141,7 +141,9 @@ $(BUILD)/sameboard-agent: $(call obj,$(linux_src) $(posix_src)) $(libsameboard)
 
 # The Linux agent of the target: one static riscv64 program.
 riscv_obj = $(patsubst %,$(BUILD)/riscv64/obj/%.o,$(basename $(1)))
-riscv_flags = -std=c11 -O2 -g $(target_warnings) -I. -D_GNU_SOURCE -DSAMEBOARD_VERSION='"$(VERSION)"' \
+riscv_codegen := -O2
+riscv_flags = -std=c11 $(riscv_codegen) -g $(target_warnings) -I. -D_GNU_SOURCE -DSAMEBOARD_VERSION='"$(VERSION)"' \
+	-DAGENT_FLAGS='"$(riscv_codegen)"' \
 	-ffunction-sections -fdata-sections -pthread
 
 $(BUILD)/riscv64/obj/%.o: %.c $(BUILD)/flags
@@ -152,6 +154,18 @@ $(BUILD)/riscv64/obj/%.o: %.c $(BUILD)/flags
 $(BUILD)/riscv64/sameboard-agent: $(call riscv_obj,$(protocol_src) $(agentcore_src) $(posix_src) $(linux_src))
 	$(say) LD $@
 	$(Q)$(RISCV_CC) $(riscv_flags) -static -Wl,--gc-sections $^ -o $@
+
+# The same for arm64 (Raspberry Pi 5), where there is a compiler for it.
+AARCH64_CC ?= aarch64-linux-gnu-gcc
+agent_src := $(protocol_src) $(agentcore_src) $(posix_src) $(linux_src)
+$(BUILD)/arm64/sameboard-agent: $(agent_src) $(wildcard protocol/*.h agents/core/*.h agents/core/posix/*.h agents/linux/*.h)
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(AARCH64_CC) $(riscv_flags) -static -Wl,--gc-sections $(agent_src) -o $@
+
+## agent-arm64: the Linux agent for arm64 (needs aarch64-linux-gnu-gcc)
+.PHONY: agent-arm64
+agent-arm64: $(BUILD)/arm64/sameboard-agent
 
 # Bare metal: one image and its test builds, each with its own objects.
 baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick long-handoff
@@ -210,6 +224,12 @@ images:
 images-rt:
 	$(Q)$(MAKE) --no-print-directory SAN= agents
 	$(Q)ci/images/build $(abspath build) rt
+
+## images-d1: Debian's kernel for the Lichee RV 86 Panel (untested on hardware; D1_BOOT=FILE brings SPL and U-Boot)
+.PHONY: images-d1
+images-d1:
+	$(Q)$(MAKE) --no-print-directory SAN= agents
+	$(Q)ci/images/build-d1 $(abspath build)
 
 # ---------------------------------------------------------------- tests
 
@@ -284,6 +304,15 @@ bench:
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(benches) $(BUILD)/bench-target/bench.elf
 	$(Q)BUILD=$(BUILD) tests/bench/run
 
+## bench-cyclictest: cyclictest and wake-ups in ten pairs on this machine, and in the virtual panel
+.PHONY: bench-cyclictest
+bench-cyclictest:
+	$(Q)ci/setup
+	$(Q)$(MAKE) --no-print-directory $(parallel) SAN= all agents
+	$(Q)ci/images/build $(abspath build) cyclictest
+	$(Q)BUILD=build tests/bench/cyclictest-panel
+	$(Q)BUILD=build tests/bench/cyclictest
+
 # Every core, unless the user has said otherwise.
 parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -347,6 +376,12 @@ CAMPAIGN_CARDS ?= 10000
 .PHONY: campaign-card
 campaign-card: $(BUILD)/tests/check_card_campaign
 	$(Q)SAMEBOARD_CARD_CAMPAIGN=$(CAMPAIGN_CARDS) $(BUILD)/tests/check_card_campaign
+
+## campaign-rt: PREEMPT_RT against its twin in repeatable time; builds their kernels if need be
+.PHONY: campaign-rt
+campaign-rt: $(programs) $(BUILD)/tests/check_preempt_rt
+	$(Q)$(MAKE) --no-print-directory images-rt
+	$(Q)SAMEBOARD_RT=compare $(BUILD)/tests/check_preempt_rt
 
 ## check-alone: repeatable time and raised lines, on a machine that does nothing else
 .PHONY: check-alone

@@ -226,7 +226,14 @@ START_TEST(a_lab_file_may_name_every_driver)
 	char *text = doc_read_file("harness/schema/lab.json");
 	cJSON *schema = cJSON_Parse(text);
 
-	CHECK_DRIVERS(find_words(schema, "console", "driver"), drivers_link);
+	const struct link_driver *links[16] = {NULL};
+
+	/* A child is no wire of a lab: only the board "local" has one. */
+	for (size_t i = 0, kept = 0; drivers_link[i]; i++) {
+		if (strcmp(drivers_link[i]->name, "child") != 0 && kept + 1 < 16)
+			links[kept++] = drivers_link[i];
+	}
+	CHECK_DRIVERS(find_words(schema, "console", "driver"), links);
 	CHECK_DRIVERS(find_words(schema, "power", "driver"), drivers_power);
 	CHECK_DRIVERS(find_words(schema, "sdmux", "driver"), drivers_sdmux);
 	cJSON_Delete(schema);
