@@ -395,6 +395,8 @@ size: agents
 	$(Q)$(RISCV_SIZE) -t $(patsubst %.c,$(BUILD)/baremetal/baremetal/%.o,$(protocol_src)) | \
 		awk '{ print } $$6 == "(TOTALS)" { text = $$1 } \
 		END { printf "protocol/ at -Os: %d of 6144 bytes of text\n", text; exit text > 6144 }'
+	$(Q)$(RISCV_SIZE) -A $(BUILD)/baremetal/baremetal.elf | \
+		awk '$$1 == ".text" { printf "bare metal: %d bytes of text, 16384 are aimed at\n", $$2 }'
 
 formatted = $(shell find protocol agents boardctl db harness tests -name '*.[ch]')
 

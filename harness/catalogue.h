@@ -55,6 +55,8 @@ struct catalogue_bench {
 	unsigned needs;		  /* set of enum catalogue_need */
 	uint32_t n;		  /* default number of samples, 0: a matter of time */
 	uint32_t duration_ms;	  /* default, 0: a matter of n */
+	uint32_t sample_us;	  /* what a sample takes, for plans; 0: of no account */
+	unsigned parts;		  /* times the duration is spent; 0: once */
 	enum catalogue_load load; /* under which the bench is defined */
 	bool has_grid;		  /* released on a grid: period and phase mean something */
 	bool load_is_free;	  /* a window may name another load */

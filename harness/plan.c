@@ -81,9 +81,12 @@ static int plan_windows(struct plan *plan, const struct suite *suite)
 /* Window, settling, floors and the pull of raw samples at 115200 baud. */
 static unsigned window_ms(const struct suite_window *window)
 {
-	unsigned samples_ms = window->duration_ms;
+	const struct catalogue_bench *bench = window->bench;
+	unsigned samples_ms = window->duration_ms * (bench->parts ? bench->parts : 1);
 
-	if (samples_ms == 0 && window->bench->has_grid)
+	if (samples_ms == 0 && bench->sample_us)
+		samples_ms = (unsigned)((uint64_t)window->n * bench->sample_us / 1000);
+	else if (samples_ms == 0 && bench->has_grid)
 		samples_ms = (unsigned)((uint64_t)window->n * window->period_us * 12 / 10 / 1000);
 	else if (samples_ms == 0)
 		samples_ms = window->n / 10;

@@ -124,6 +124,7 @@ START_TEST(nothing_is_kept_in_static_storage)
 {
 	expect_no_state("protocol");
 	expect_no_state("agents/core");
+	expect_no_state("agents/core/posix");
 }
 END_TEST
 

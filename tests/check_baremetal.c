@@ -288,6 +288,67 @@ START_TEST(an_interrupt_is_split_at_its_first_instruction)
 }
 END_TEST
 
+static const struct {
+	uint8_t bench;
+	uint32_t n;
+	uint32_t duration_ms;
+	const char *series[4];
+	uint32_t counts[4];
+	int32_t least;
+} rows[] = {
+	{8, 8, 0, {"latency", "isr", "bracket"}, {8, 8, 8}, 0},
+	{10, 20, 0, {"syscall", "syscall.hot", "syscall.dirty"}, {20, 20, 20}, 0},
+	{40, 8, 0, {"oneshot.100us", "oneshot.1ms", "oneshot.10ms"}, {8, 8, 8}, 0},
+	{70, 0, 1100, {"lost"}, {2}, 0},
+	{90, 1, 0, {"held.memory"}, {1}, 0},
+	{95, 1, 0, {"ram_kib"}, {1}, 16 * 1024},
+};
+
+#define ROWS (int)(sizeof(rows) / sizeof(rows[0]))
+
+START_TEST(each_row_that_needs_no_threads_fills_its_series)
+{
+	struct result result;
+
+	power_on("baremetal");
+	start_session();
+	for (int row = 0; row < ROWS; row++) {
+		struct message_arm arm = arm_of(rows[row].bench, rows[row].n);
+
+		arm.duration_ms = rows[row].duration_ms;
+		measure(&arm, &result);
+		for (int i = 0; i < 4 && rows[row].series[i]; i++)
+			check_series(
+				&result, rows[row].series[i], rows[row].counts[i], rows[row].least);
+		if (rows[row].bench == 10) {
+			ck_assert_ptr_nonnull(
+				strstr(result.counters, "\nkernel_entry=plain call\n"));
+			/* All memory can be executed: the walk through the cache is a real one. */
+			ck_assert_uint_eq(counter_of(&result, "dirty_code_bytes"), 65536);
+			ck_assert_uint_eq(counter_of(&result, "dirty_pages"), 512);
+		}
+		if (rows[row].bench == 90)
+			ck_assert_ptr_nonnull(
+				strstr(result.counters, "\nvictim.memory=overwritten"));
+		release(&result);
+	}
+}
+END_TEST
+
+START_TEST(a_load_is_refused_by_its_reason)
+{
+	struct message_arm arm = arm_of(8, 10);
+	uint32_t estimate_ms;
+
+	arm.load = MESSAGE_LOAD_HEAVY;
+	power_on("baremetal");
+	start_session();
+	ck_assert_int_eq(peer_arm(&peer, &arm, &estimate_ms), -EREMOTEIO);
+	ck_assert_int_eq(peer_target_error(&peer)->code, WIRE_ERROR_UNSUPPORTED);
+	ck_assert_str_eq(peer_target_error(&peer)->text, "no threads");
+}
+END_TEST
+
 /* One audit of 3 s; a loaded host only adds lateness, so the steadiest of three counts. */
 static void audit(struct clockfit_audit *best)
 {
@@ -570,6 +631,8 @@ int main(void)
 	tcase_add_test(tcase, its_catalogue_says_what_it_cannot_do_and_why);
 	tcase_add_loop_test(tcase, each_release_gets_a_wake_up_that_is_never_early, 0, 2);
 	tcase_add_test(tcase, an_interrupt_is_split_at_its_first_instruction);
+	tcase_add_test(tcase, each_row_that_needs_no_threads_fills_its_series);
+	tcase_add_test(tcase, a_load_is_refused_by_its_reason);
 	tcase_add_test(tcase, its_tick_keeps_the_counters_time);
 	tcase_add_test(tcase, long_tick_loses_one_count_in_ten_thousand);
 	tcase_add_test(tcase, its_timed_sleeps_come_back);
