@@ -66,7 +66,7 @@ START_TEST(a_kernel_of_the_two_runs_like_any_other_system)
 	show = lab_rig_show(&rig);
 	manifest = lab_rig_read_manifest(&rig, system);
 	ck_assert_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(show, "verdict")), "pass");
-	check_facts(show, manifest, _i ? "none or voluntary" : "PREEMPT_RT");
+	check_facts(show, manifest, _i ? "PREEMPT_VOLUNTARY" : "PREEMPT_RT");
 	cJSON_Delete(manifest);
 	cJSON_Delete(show);
 	lab_rig_stop(&rig);

@@ -59,16 +59,18 @@ initramfs_depends() {
 		tr '\0' '\n' | sed -n 's/^depends=//p' | tr ',' ' '
 }
 
-# initramfs_pack BASE AGENT FILE: equal input gives an equal archive, of whole
-# sectors, so that another may follow it in memory.  The agent as it is in there
-# is left as FILE.agent.
+# initramfs_pack BASE AGENT FILE KERNEL: equal input gives an equal archive, of
+# whole sectors, so that another may follow it in memory.  The agent as it is in
+# there is left as FILE.agent.  The kernel's configuration lies where
+# distributions have it: the version does not say which preemption model it is.
 initramfs_pack() {
-	local base=$1 agent=$2 file=$3 tree
+	local base=$1 agent=$2 file=$3 kernel=$4 tree
 
 	tree=$(mktemp -d "$file.XXXXXX")
 	cp -a "$base/root/." "$tree"
 	riscv64-linux-gnu-strip -o "$file.agent" "$agent"
 	install -m 755 "$file.agent" "$tree/bin/sameboard-agent"
+	install -D -m 644 "$kernel/config" "$tree/boot/config-$(cat "$kernel/release")"
 	find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 	(cd "$tree" && find . -print0 | sort -z |
 		cpio --null -o -H newc -R 0:0 --reproducible --quiet) | gzip -9 -n >"$file"

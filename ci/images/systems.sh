@@ -79,7 +79,7 @@ linux_script() {
 linux_system() {
 	local dir=$1 name=$2 kernel=$3 base=$4 producer initrd=$1/initrd plan body
 
-	initramfs_pack "$base" "$agent" "$initrd"
+	initramfs_pack "$base" "$agent" "$initrd" "$kernel"
 	plan_make "$dir/plan.text"
 	initramfs_plan "$dir/plan.text" "$dir/plan"
 	linux_script "$dir/boot.scr" "$(size_file "$initrd")" "$(size_file "$dir/plan")"
