@@ -40,9 +40,9 @@ void posix_tick_anchor(struct posix_tick *tick, struct agent_port *port, uint64_
 	struct agent_anchor *anchor);
 
 /*
- * As posix_wait_until().  A clock that counts its ticks and missed some never
- * catches up: the sample shows the overrun, and the grid goes on from the
- * clock's new place.
+ * As posix_wait_until(), and at once where the deadline has passed.  A clock that
+ * counts its ticks and missed some never catches up: the sample shows the
+ * overrun, and the grid goes on from the clock's new place.
  */
 uint64_t posix_tick_wait_until(
 	struct posix_tick *tick, struct agent_port *port, uint64_t deadline_counts);
