@@ -282,6 +282,7 @@ $(BUILD)/line-pacer: $(call obj,tests/bench/pacer.c $(patsubst %,boardctl/vboard
 	$(say) LD $@
 	$(Q)$(link) $^ $(LDLIBS) -o $@
 $(BUILD)/bench-line $(BUILD)/bench-raised: | $(BUILD)/line-pacer
+$(BUILD)/bench-report: | $(BUILD)/sameboard
 
 # What packing costs the target, counted by an emulator that runs nothing else.
 bench_target_src := $(wildcard tests/bench_target/*.c) agents/core/pack.c protocol/codec.c protocol/series.c agents/baremetal/mem.c

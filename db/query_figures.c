@@ -112,7 +112,7 @@ int query_newest_with(struct store *store, const struct query_points *which, int
 	static const struct rows_kind kind = {columns, 1, sizeof(int64_t)};
 	int64_t *found = NULL;
 	int count = rows_read(store, (void **)&found, &kind,
-		"SELECT runs.id FROM windows JOIN runs ON runs.id = windows.run_id "
+		"SELECT runs.id FROM runs CROSS JOIN windows ON windows.run_id = runs.id "
 		"JOIN jobs ON jobs.id = job_id JOIN boards ON boards.id = board_id "
 		"WHERE windows.name = ?1 AND verdict = 'pass' "
 		"AND (?2 IS NULL OR boards.name = ?2) AND (?3 IS NULL OR jobs.suite = ?3) "

@@ -18,7 +18,7 @@ static const struct catalogue_bench benches[] = {
 	 .value = CATALOGUE_FLOOR, .n = 1000, .implemented = true},
 	{.id = 1, .name = "wake.idle", .what = "periodic wake-up, idle",
 	 .value = CATALOGUE_LATENESS, .needs = TIMER, .n = 20000, .has_grid = true,
-	 .implemented = true},
+	 .load_is_free = true, .implemented = true},
 	{.id = 2, .name = "wake.cpu", .what = "periodic wake-up above an endless loop",
 	 .value = CATALOGUE_LATENESS, .needs = TIMER | THREADS | PRIO, .n = 20000,
 	 .load = CATALOGUE_LOAD_CPU, .has_grid = true, .implemented = true},

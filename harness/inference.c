@@ -133,16 +133,66 @@ static double mann_whitney_p(const struct logs *logs)
 
 /* ---------------------------------------------------------------- shift */
 
-static double median_difference(struct logs *logs, const double *before, const double *after)
+static void swap(double *a, double *b)
+{
+	double kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+/*
+ * The value that sorting would put at `rank`; what lies before it then is not above it.
+ * Thousands of resamples need one value each, and sorting them takes ten times as long.
+ */
+static double select_rank(double *values, size_t count, size_t rank)
+{
+	size_t low = 0, high = count - 1;
+
+	while (low < high) {
+		double pivot = values[low + (high - low) / 2];
+		size_t i = low, j = high;
+
+		for (;;) {
+			while (values[i] < pivot)
+				i++;
+			while (pivot < values[j])
+				j--;
+			if (i >= j)
+				break;
+			swap(&values[i++], &values[j--]);
+		}
+		/* values[low..j] are not above the pivot, those behind j not below it. */
+		if (i == j && rank == i)
+			return values[rank];
+		if (rank <= j && !(i == j && rank > j))
+			high = j;
+		else
+			low = j + 1;
+	}
+	return values[rank];
+}
+
+static size_t find_differences(struct logs *logs, const double *before, const double *after)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < logs->before_count; i++)
 		for (size_t j = 0; j < logs->after_count; j++)
 			logs->differences[count++] = after[j] - before[i];
-	qsort(logs->differences, count, sizeof(double), compare_doubles);
-	return count % 2 ? logs->differences[count / 2]
-			 : (logs->differences[count / 2 - 1] + logs->differences[count / 2]) / 2;
+	return count;
+}
+
+static double median_difference(struct logs *logs, const double *before, const double *after)
+{
+	size_t count = find_differences(logs, before, after);
+	double upper = select_rank(logs->differences, count, count / 2), lower = -INFINITY;
+
+	if (count % 2)
+		return upper;
+	for (size_t i = 0; i < count / 2; i++)
+		lower = fmax(lower, logs->differences[i]);
+	return (lower + upper) / 2;
 }
 
 static void resample(const double *from, double *to, size_t count, uint64_t *state)
@@ -197,17 +247,22 @@ static size_t pairs_to_reject(size_t before_count, size_t after_count, double al
 {
 	unsigned doubled[2 * INFERENCE_RUNS_MAX];
 	size_t count = before_count + after_count, pairs = before_count * after_count;
+	size_t low = pairs / 2 + 1, high = pairs + 1;
 
 	for (size_t i = 0; i < count; i++)
 		doubled[i] = (unsigned)(2 * (i + 1));
-	for (size_t above = pairs / 2 + 1; above <= pairs; above++) {
+	/* The more lie above, the smaller is p. */
+	while (low < high) {
+		size_t above = low + (high - low) / 2;
 		unsigned smallest = (unsigned)(before_count * (before_count + 1));
 		unsigned sum = smallest + (unsigned)(2 * (pairs - above));
 
 		if (two_sided_p(doubled, count, before_count, sum) < alpha)
-			return above;
+			high = above;
+		else
+			low = above + 1;
 	}
-	return 0;
+	return low <= pairs ? low : 0;
 }
 
 int inference_detectable(const struct inference_sides *sides, double alpha, double *ratio)
@@ -232,9 +287,9 @@ int inference_detectable(const struct inference_sides *sides, double alpha, doub
 
 		resample(logs.before, before, logs.before_count, &state);
 		resample(logs.after, after, logs.after_count, &state);
-		median_difference(&logs, before, after);
+		find_differences(&logs, before, after);
 		/* Sorted upwards: all but (pairs - above) of them must become positive. */
-		needed[i] = shift - logs.differences[pairs - above];
+		needed[i] = shift - select_rank(logs.differences, pairs, pairs - above);
 	}
 	if (rc == 0 && above > 0) {
 		qsort(needed, RESAMPLES, sizeof(*needed), compare_doubles);

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "boardctl/sha256.h"
+#include "db/query.h"
 #include "db/queue.h"
 #include "harness/board.h"
 #include "harness/golden.h"
@@ -250,6 +251,30 @@ static int judge_golden(struct job *job, int64_t first, int64_t last)
 	return 1;
 }
 
+/* A trap has passed when the gate that is there for it has failed. */
+static int exit_code_of(struct job *job, const char *system, const struct run_result *result)
+{
+	const char *trap = suite_get_trap(job->request->suite, system);
+	int code = run_exit_code(result), count;
+	struct query_gate *gates = NULL;
+	bool is_caught = false;
+
+	if (!trap || code >= 2)
+		return code;
+	count = query_gates(job->request->store, result->run_id, &gates);
+	for (int i = 0; i < count; i++)
+		is_caught |=
+			gates[i].verdict == GATE_VERDICT_FAIL && strcmp(gates[i].id, trap) == 0;
+	free(gates);
+	if (is_caught)
+		log_progress(
+			"run %lld: gate %s has caught %s", (long long)result->run_id, trap, system);
+	else
+		log_error("run %lld: gate %s has NOT caught %s", (long long)result->run_id, trap,
+			system);
+	return is_caught ? 0 : 1;
+}
+
 static int execute_runs(struct job *job, struct board *board, int64_t golden[2])
 {
 	const struct job_request *request = job->request;
@@ -284,7 +309,7 @@ static int execute_runs(struct job *job, struct board *board, int64_t golden[2])
 			result.verdict == VERDICT_RUNNING ? "not closed"
 							  : verdict_name(result.verdict),
 			result.reason);
-		exit_code = worse(exit_code, run_exit_code(&result));
+		exit_code = worse(exit_code, exit_code_of(job, planned->system, &result));
 		note_health(job, &result);
 		/* A system that writes its card leaves another one behind. */
 		snprintf(on_card, sizeof(on_card), "%s",

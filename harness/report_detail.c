@@ -201,7 +201,8 @@ int report_add_series(struct report *report, const struct report_runs *runs)
 				  "rlrrrrrrrrrrrrrr", heading)
 			: NULL;
 	for (size_t r = 0; block && rc == 0 && r < compare->row_count; r++) {
-		for (size_t s = 0; rc == 0 && s < compare->system_count; s++) {
+		for (size_t s = 0; rc == 0 && !compare->rows[r].unit && s < compare->system_count;
+			s++) {
 			size_t count = compare_collect(compare, &compare->rows[r], s, found);
 
 			for (size_t i = 0; rc == 0 && i < count && i < SERIES_RUNS; i++)

@@ -136,7 +136,7 @@ static int draw_row(const struct report_runs *runs, const struct compare_row *ro
 /* Wake-ups first, then handoffs; what the caller paid is in the tables. */
 static int rank_of(const struct compare_row *row)
 {
-	if (strncmp(row->like->series, "caller", 6) == 0 || row->like->bench == 0)
+	if (row->unit || strncmp(row->like->series, "caller", 6) == 0 || row->like->bench == 0)
 		return 3;
 	if (rows_is_lateness(row->like->series))
 		return strcmp(row->like->phase, "aligned") == 0 ? 1 : 0;

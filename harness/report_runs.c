@@ -69,6 +69,15 @@ static void add_cell(struct report *report, const struct report_runs *runs,
 		return;
 	}
 	added.gates = keep_gates(report, system);
+	if (row->unit) {
+		added.unit = row->unit;
+		added.values[REPORT_N] = report_keep(report, "%.0f", cell->n);
+		added.values[REPORT_BOOTS] = report_keep(report, "%u", cell->boots);
+		added.values[REPORT_FLOOR] = "none";
+		added.values[REPORT_P50] = report_keep(report, "%.0f %s", cell->p50, row->unit);
+		report_add_row(report, &added);
+		return;
+	}
 	added.values[REPORT_N] =
 		cell->batch > 1 ? report_keep(report, "%.0f, means of %.0f", cell->n, cell->batch)
 				: report_keep(report, "%.0f", cell->n);
@@ -86,6 +95,18 @@ static void add_cell(struct report *report, const struct report_runs *runs,
 	report_add_row(report, &added);
 }
 
+/* Times of the counter, or what has a unit of its own. */
+static void add_rows_of(struct report *report, const struct report_runs *runs, bool has_unit)
+{
+	const struct compare *compare = runs->compare;
+
+	for (size_t r = 0; r < compare->row_count; r++)
+		for (size_t s = 0;
+			(compare->rows[r].unit != NULL) == has_unit && s < compare->system_count;
+			s++)
+			add_cell(report, runs, &compare->rows[r], s);
+}
+
 static void add_rows(struct report *report, const struct report_runs *runs)
 {
 	const struct compare *compare = runs->compare;
@@ -96,10 +117,11 @@ static void add_rows(struct report *report, const struct report_runs *runs)
 		report_add(report, REPORT_WARNING, "No run is valid, so there are no figures.");
 		return;
 	}
-	for (size_t r = 0; r < compare->row_count; r++)
-		for (size_t s = 0; s < compare->system_count; s++)
-			add_cell(report, runs, &compare->rows[r], s);
+	add_rows_of(report, runs, false);
 	report_tabulate(report, first, "measured");
+	first = report->row_count;
+	add_rows_of(report, runs, true);
+	report_tabulate(report, first, "measured, no times of the counter");
 	report_add(report, REPORT_TEXT,
 		"Percentiles are nearest rank, in each run; between boots the median of each is "
 		"shown, of maxima the highest: the highest observed in n samples, and no bound. "

@@ -288,23 +288,6 @@ static void note_line(struct run *run)
 		(unsigned long long)s.bytes_sent);
 }
 
-/* How long until the board said something, and until the agent answered. */
-static void store_price(struct run *run)
-{
-	const struct {
-		const char *name;
-		uint64_t at_ms;
-	} metrics[] = {
-		{"power.output", run->machine.output_ms}, {"power.hello", run->machine.hello_ms}};
-
-	for (size_t i = 0; i < 2; i++)
-		if (run->power_on_ms && metrics[i].at_ms > run->power_on_ms)
-			store_add_metric(run->request->store, run->result->run_id,
-				&(struct store_metric){.name = metrics[i].name,
-					.value = (double)(metrics[i].at_ms - run->power_on_ms),
-					.unit = "ms"});
-}
-
 static void close_run(struct run *run)
 {
 	struct store *store = run->request->store;
@@ -320,7 +303,6 @@ static void close_run(struct run *run)
 			&(struct store_metric){.name = "clock.host",
 				.value = run->evidence.host_fit.ppm,
 				.unit = "ppm"});
-	store_price(run);
 	if (run_evidence_store(run) != 0)
 		run_fail_store(run, -EIO);
 	rc = store_end_run(store, result->run_id, result->verdict, result->reason, store_now_ms(),

@@ -52,8 +52,6 @@ static void see(void *context, enum link_direction direction, uint64_t time_us, 
 	bool sent = direction == LINK_DIRECTION_TX;
 	const struct store_mark *last;
 
-	if (!sent && size && run->power_on_ms && !run->machine.output_ms)
-		run->machine.output_ms = monotonic_get_ms();
 	if (run->request->watch.see)
 		run->request->watch.see(run->request->watch.ctx, direction, time_us, data, size);
 	if (make_room(console, size) != 0) {

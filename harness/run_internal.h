@@ -42,8 +42,6 @@ struct run_machine {
 	double monotonic_ms, wall_ms, boot_ms;
 	char optimised[16], sanitized[16], flags[256], version[64];
 	char wake_name[96];
-	uint64_t output_ms; /* monotonic: the first byte after power-on; 0: none yet */
-	uint64_t hello_ms;  /* monotonic: when the agent answered */
 };
 
 struct run {

@@ -75,7 +75,6 @@ static int open_session(struct run *run)
 	if (rc != 0)
 		return run_fail_peer(run, rc, "opening the session");
 	answered(run);
-	run->machine.hello_ms = run->answered_ms;
 	run_evidence_take_agent(run, hello.version);
 	run->session = nonce;
 	run->counter_hz = hello.counter_hz;

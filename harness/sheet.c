@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/catalogue.h"
 #include "harness/rows.h"
 
 #define BENCH_PERIOD	  7
@@ -16,6 +17,11 @@
 #define BENCH_MUTEX	  22
 #define BENCH_CREATE	  30
 #define BENCH_CREATE_JOIN 32
+
+#define BENCH_NOISE   70
+#define BENCH_CONTAIN 90
+
+#define SLICE_MS 1000 /* of the benchmark noise */
 
 #define ANSWER_SIZE 128
 
@@ -96,57 +102,92 @@ static void answer_row(
 	}
 }
 
+/* From the longest period down to the first with a miss: a shorter one without any is luck. */
 static void answer_period(
 	const struct question *question, const struct compare *compare, size_t system, char *text)
 {
-	int64_t shortest = INT64_MAX, longest_missed = 0;
+	uint32_t shortest = 0, longest_missed = 0;
 	size_t periods = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t r = 0; r < compare->row_count; r++) {
+			const struct compare_row *row = &compare->rows[r];
+			const struct compare_cell *cell = &row->cells[system];
+			uint32_t period_us = rows_period_us(row->like->series);
+
+			if (row->like->bench != question->bench || period_us == 0)
+				continue;
+			if (cell->boots == 0) {
+				if (cell->unsupported)
+					snprintf(text, ANSWER_SIZE, "unsupported: %s",
+						cell->unsupported);
+			} else if (pass == 0) {
+				periods++;
+				if (cell->missed > 0 && period_us > longest_missed)
+					longest_missed = period_us;
+			} else if (period_us > longest_missed &&
+				   (shortest == 0 || period_us < shortest)) {
+				shortest = period_us;
+			}
+		}
+	if (periods > 0 && shortest == 0)
+		snprintf(text, ANSWER_SIZE, "misses at each of %zu periods", periods);
+	else if (periods > 0)
+		snprintf(text, ANSWER_SIZE, "%.4g Hz (%u us, of %zu periods)", 1e6 / shortest,
+			shortest, periods);
+}
+
+/* A value that is no time of the counter, in its own unit. */
+static void answer_value(
+	const struct question *question, const struct compare *compare, size_t system, char *text)
+{
+	const struct compare_row *row = find_row(compare, question, system);
+	const struct compare_cell *cell = row ? &row->cells[system] : NULL;
+
+	if (!cell || cell->boots == 0)
+		return;
+	if (row->unit && strcmp(row->unit, "ms") == 0)
+		snprintf(text, ANSWER_SIZE, "%.2f s", cell->p50 / 1e3);
+	else if (row->unit && strcmp(row->unit, "KiB") == 0)
+		snprintf(text, ANSWER_SIZE, "%.3g MiB", cell->p50 / 1024);
+	else
+		snprintf(text, ANSWER_SIZE, "%.0f %s", cell->p50, row->unit ? row->unit : "");
+}
+
+/* Lost in each slice of a spinning thread. */
+static void answer_lost(
+	const struct question *question, const struct compare *compare, size_t system, char *text)
+{
+	const struct compare_row *row = find_row(compare, question, system);
+	const struct compare_cell *cell = row ? &row->cells[system] : NULL;
+
+	if (cell && cell->boots > 0)
+		snprintf(text, ANSWER_SIZE, "%.3f %%",
+			cell->mean * 1e3 / SLICE_MS / compare->systems[system].counter_hz * 100);
+	else if (cell && cell->unsupported)
+		snprintf(text, ANSWER_SIZE, "unsupported: %s", cell->unsupported);
+}
+
+/* Who went on beside a wild write: 1 or 0 of each. */
+static void answer_held(
+	const struct question *question, const struct compare *compare, size_t system, char *text)
+{
+	size_t used = 0;
 
 	for (size_t r = 0; r < compare->row_count; r++) {
 		const struct compare_row *row = &compare->rows[r];
-		const struct compare_cell *cell = cell_of(compare, row, system);
+		const struct compare_cell *cell = &row->cells[system];
 
-		if (row->like->bench != question->bench)
+		if (row->like->bench != question->bench ||
+			strncmp(row->like->series, "held.", 5) != 0 || used >= ANSWER_SIZE)
 			continue;
-		if (cell->boots == 0) {
-			if (cell->unsupported)
-				snprintf(text, ANSWER_SIZE, "unsupported: %s", cell->unsupported);
-			continue;
-		}
-		periods++;
-		if (cell->missed > 0 && row->like->period_us > longest_missed)
-			longest_missed = row->like->period_us;
-		if (cell->missed <= 0 && row->like->period_us < shortest)
-			shortest = row->like->period_us;
+		if (cell->boots > 0)
+			used += (size_t)snprintf(text + used, ANSWER_SIZE - used, "%s%s %s",
+				used ? ", " : "", row->like->series + 5,
+				cell->min >= 1 ? "goes on" : "does not");
+		else if (cell->unsupported && used == 0)
+			snprintf(text, ANSWER_SIZE, "unsupported: %s", cell->unsupported);
 	}
-	/* A shorter period without a miss below one with misses is luck. */
-	for (size_t r = 0; shortest < longest_missed && r < compare->row_count; r++) {
-		const struct compare_row *row = &compare->rows[r];
-
-		if (r == 0)
-			shortest = INT64_MAX;
-		if (row->like->bench == question->bench && row->cells[system].boots > 0 &&
-			row->like->period_us > longest_missed && row->like->period_us < shortest)
-			shortest = row->like->period_us;
-	}
-	if (periods > 0 && shortest == INT64_MAX)
-		snprintf(text, ANSWER_SIZE, "misses at each of %zu periods", periods);
-	else if (periods > 0)
-		snprintf(text, ANSWER_SIZE, "%.4g Hz (%lld us; %zu periods tried)",
-			1e6 / (double)shortest, (long long)shortest, periods);
-}
-
-/* A metric of runs, in ms: the median would need all of them, the last valid one is shown. */
-static void answer_metric(
-	const struct question *question, const struct compare *compare, size_t system, char *text)
-{
-	double value = NAN;
-
-	if (compare->systems[system].last_run_id &&
-		query_metric(compare->store, compare->systems[system].last_run_id, question->key,
-			&value) == 0 &&
-		!isnan(value))
-		snprintf(text, ANSWER_SIZE, "%.2f s", value / 1e3);
 }
 
 static void answer_memory(
@@ -160,7 +201,8 @@ static void answer_memory(
 		       : total && unused ? strtod(total, NULL) - strtod(unused, NULL)
 					 : (double)NAN;
 
-	if (!isnan(bytes))
+	answer_value(question, compare, system, text);
+	if (!text[0] && !isnan(bytes))
 		snprintf(text, ANSWER_SIZE, "%.3g MiB", bytes / 1048576);
 }
 
@@ -190,22 +232,6 @@ static void answer_image(
 	free(manifest);
 }
 
-/* What the agent says of the windows that measure no times: "lost_ppm", "survivor". */
-static void answer_fact(
-	const struct question *question, const struct compare *compare, size_t system, char *text)
-{
-	double value = NAN;
-	const struct compare_system *of = &compare->systems[system];
-	const char *fact = query_find_fact(of->facts, of->fact_count, question->key, NULL);
-
-	if (fact)
-		snprintf(text, ANSWER_SIZE, "%.100s", fact);
-	else if (of->last_run_id &&
-		 query_metric(compare->store, of->last_run_id, question->key, &value) == 0 &&
-		 !isnan(value))
-		snprintf(text, ANSWER_SIZE, "%.3g %%", value);
-}
-
 static void answer_floor(
 	const struct question *question, const struct compare *compare, size_t system, char *text)
 {
@@ -230,12 +256,12 @@ static const struct question questions[] = {
 	{"   semaphore handoff", answer_row, BENCH_SEM, "handoff", NULL},
 	{"   thread create", answer_row, BENCH_CREATE, "create", NULL},
 	{"   thread create and join", answer_row, BENCH_CREATE_JOIN, NULL, NULL},
-	{"4. power-on to first output", answer_metric, 0, NULL, "power.output"},
-	{"   power-on to the agent", answer_metric, 0, NULL, "power.hello"},
-	{"   memory in use", answer_memory, 0, NULL, "memory_used_bytes"},
+	{"4. power-on to first output", answer_value, CATALOGUE_PRICE_ID, "first_output_ms", NULL},
+	{"   power-on to the agent", answer_value, CATALOGUE_PRICE_ID, "hello_ms", NULL},
+	{"   memory in use", answer_memory, CATALOGUE_PRICE_ID, "ram_kib", "memory_used_bytes"},
 	{"   loaded by the boot loader", answer_image, 0, NULL, NULL},
-	{"   processor lost at idle", answer_fact, 0, NULL, "noise.lost"},
-	{"5. a wild write in a victim task", answer_fact, 0, NULL, "containment"},
+	{"   processor lost at idle", answer_lost, BENCH_NOISE, "lost", NULL},
+	{"5. a wild write in a victim task", answer_held, BENCH_CONTAIN, NULL, NULL},
 	{"6. wake-up of the idle system", answer_row, BENCH_WAKE, "latency", NULL},
 	{"   timer match to interrupt handler", answer_row, BENCH_IRQ_SPLIT, "isr", NULL},
 	{"   reading the counter (floor)", answer_floor, 0, NULL, NULL},

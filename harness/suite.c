@@ -112,6 +112,21 @@ static const struct document_shape ppm_shape = {
 	.value = &ppm_value,
 };
 
+static const struct document_key trap_value = {
+	.name = "",
+	.kind = DOCUMENT_STRING,
+	.expected = "the id of the gate that must fail",
+	DOCUMENT_AT(struct suite_trap, gate),
+};
+
+static const struct document_shape trap_shape = {
+	.noun = "a trap",
+	.size = sizeof(struct suite_trap),
+	.name_offset = offsetof(struct suite_trap, system),
+	.node_offset = SIZE_MAX,
+	.value = &trap_value,
+};
+
 static const struct document_key required_value = {
 	.name = "",
 	.kind = DOCUMENT_STRING,
@@ -186,6 +201,13 @@ static const struct document_key suite_keys[] = {
 		.shape = &ppm_shape,
 		DOCUMENT_AT(struct file, suite.accept_clock_ppm),
 		.count_offset = offsetof(struct file, suite.accept_clock_count)},
+	{.name = "traps",
+		.kind = DOCUMENT_MAP,
+		.min = 0,
+		.max = 32,
+		.shape = &trap_shape,
+		DOCUMENT_AT(struct file, suite.traps),
+		.count_offset = offsetof(struct file, suite.trap_count)},
 	{.name = "require",
 		.kind = DOCUMENT_MAP,
 		.min = 0,
@@ -393,6 +415,11 @@ static int check_gates(struct suite *suite)
 
 	for (int i = 0; i < GATES; i++)
 		ids[i] = gate_describe((enum gate)i)->id;
+	for (size_t i = 0; i < suite->trap_count; i++)
+		if (gate_find(suite->traps[i].gate) < 0)
+			return document_fail(suite->document, document_root(suite->document),
+				"traps", "\"%s\" is no gate; `sameboard gates` lists them",
+				suite->traps[i].gate);
 	for (size_t i = 0; i < suite->allow_unknown_count; i++) {
 		const char *id = suite->allow_unknown[i];
 		const char *nearest = gate_find(id) < 0 ? document_nearest(id, ids) : NULL;
@@ -551,6 +578,14 @@ const char *suite_error(const struct suite *suite)
 const char *suite_phase_name(enum suite_phase phase)
 {
 	return (unsigned)phase <= SUITE_PHASE_BOTH ? phase_words[phase] : "?";
+}
+
+const char *suite_get_trap(const struct suite *suite, const char *system)
+{
+	for (size_t i = 0; i < suite->trap_count; i++)
+		if (strcmp(suite->traps[i].system, system) == 0)
+			return suite->traps[i].gate;
+	return NULL;
 }
 
 bool suite_allows_unknown(const struct suite *suite, const char *gate)
