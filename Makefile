@@ -371,6 +371,12 @@ CAMPAIGN ?= 200
 campaign: $(programs) $(BUILD)/tests/check_campaign images
 	$(Q)SAMEBOARD_CAMPAIGN=$(CAMPAIGN) SAMEBOARD_CAMPAIGN_FILE=$(BUILD)/campaign.txt $(BUILD)/tests/check_campaign
 
+## campaign-boots: 200 boots (CAMPAIGN_BOOTS=N) with random faults of the wires; goes on where it was stopped
+CAMPAIGN_BOOTS ?= 200
+.PHONY: campaign-boots
+campaign-boots: $(programs) $(BUILD)/tests/check_boots images
+	$(Q)SAMEBOARD_BOOTS=$(CAMPAIGN_BOOTS) SAMEBOARD_BOOTS_FILE=$(BUILD)/boots.txt $(BUILD)/tests/check_boots
+
 ## campaign-card: 10,000 writes (CAMPAIGN_CARDS=N) to cards that damage what they are given
 CAMPAIGN_CARDS ?= 10000
 .PHONY: campaign-card
