@@ -10,6 +10,7 @@ bindir := $(PREFIX)/bin
 datadir := $(PREFIX)/share/sameboard
 mandir := $(PREFIX)/share/man
 completiondir := $(PREFIX)/share/bash-completion/completions
+udevdir := $(PREFIX)/lib/udev/rules.d
 
 CC ?= cc
 ifeq ($(origin CC),default)
@@ -415,13 +416,14 @@ format-check:
 ## install: install programs, suites, rules, published results, man pages and shell completion (PREFIX, DESTDIR)
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/rules $(DESTDIR)$(datadir)/schema $(DESTDIR)$(datadir)/reference \
-		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir)
+		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir) $(DESTDIR)$(udevdir)
 	install -m 755 $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
 	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
 	install -m 644 harness/rules/*.json $(DESTDIR)$(datadir)/rules
 	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
 	install -m 644 harness/reference/*.json $(DESTDIR)$(datadir)/reference
 	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1
+	install -m 644 ci/60-sameboard.rules $(DESTDIR)$(udevdir)
 	install -m 644 harness/completion/sameboard.bash $(DESTDIR)$(completiondir)/sameboard
 
 ## clean: remove what was built in the tree (the cache stays)
