@@ -10,6 +10,7 @@ bindir := $(PREFIX)/bin
 datadir := $(PREFIX)/share/sameboard
 mandir := $(PREFIX)/share/man
 completiondir := $(PREFIX)/share/bash-completion/completions
+udevdir := $(PREFIX)/lib/udev/rules.d
 
 CC ?= cc
 ifeq ($(origin CC),default)
@@ -372,6 +373,12 @@ CAMPAIGN ?= 200
 campaign: $(programs) $(BUILD)/tests/check_campaign images
 	$(Q)SAMEBOARD_CAMPAIGN=$(CAMPAIGN) SAMEBOARD_CAMPAIGN_FILE=$(BUILD)/campaign.txt $(BUILD)/tests/check_campaign
 
+## campaign-boots: 200 boots (CAMPAIGN_BOOTS=N) with random faults of the wires; goes on where it was stopped
+CAMPAIGN_BOOTS ?= 200
+.PHONY: campaign-boots
+campaign-boots: $(programs) $(BUILD)/tests/check_boots images
+	$(Q)SAMEBOARD_BOOTS=$(CAMPAIGN_BOOTS) SAMEBOARD_BOOTS_FILE=$(BUILD)/boots.txt $(BUILD)/tests/check_boots
+
 ## campaign-card: 10,000 writes (CAMPAIGN_CARDS=N) to cards that damage what they are given
 CAMPAIGN_CARDS ?= 10000
 .PHONY: campaign-card
@@ -412,13 +419,14 @@ format-check:
 ## install: install programs, suites, rules, published results, man pages and shell completion (PREFIX, DESTDIR)
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/suites $(DESTDIR)$(datadir)/rules $(DESTDIR)$(datadir)/schema $(DESTDIR)$(datadir)/reference \
-		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir)
+		$(DESTDIR)$(mandir)/man1 $(DESTDIR)$(completiondir) $(DESTDIR)$(udevdir)
 	install -m 755 $(BUILD)/sameboard $(BUILD)/sameboardd $(BUILD)/vboard $(BUILD)/vboard-sdmux $(BUILD)/sameboard-agent $(DESTDIR)$(bindir)
 	install -m 644 harness/suites/*.json $(DESTDIR)$(datadir)/suites
 	install -m 644 harness/rules/*.json $(DESTDIR)$(datadir)/rules
 	install -m 644 harness/schema/*.json $(DESTDIR)$(datadir)/schema
 	install -m 644 harness/reference/*.json $(DESTDIR)$(datadir)/reference
 	install -m 644 harness/man/*.1 $(DESTDIR)$(mandir)/man1
+	install -m 644 ci/60-sameboard.rules $(DESTDIR)$(udevdir)
 	install -m 644 harness/completion/sameboard.bash $(DESTDIR)$(completiondir)/sameboard
 
 ## clean: remove what was built in the tree (the cache stays)

@@ -55,46 +55,22 @@ static int errno_of(enum sp_return ret)
 	}
 }
 
-static void describe_port(const struct sp_port *port, struct portmatch_candidate *candidate)
-{
-	const char *name = sp_get_port_name(port), *serial = sp_get_port_usb_serial(port);
-	char link[128], real[PATH_MAX];
-
-	memset(candidate, 0, sizeof(*candidate));
-	snprintf(candidate->path, sizeof(candidate->path), "%s", name);
-	candidate->is_usb =
-		sp_get_port_usb_vid_pid(port, &candidate->vendor, &candidate->product) == SP_OK;
-	snprintf(candidate->serial, sizeof(candidate->serial), "%s", serial ? serial : "");
-	name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-	snprintf(link, sizeof(link), "/sys/class/tty/%s/device", name);
-	if (realpath(link, real))
-		portmatch_usb_path(real, candidate->usb_path, sizeof(candidate->usb_path));
-}
-
 static int find_port(
 	const struct link_config *config, char *path, size_t size, char *error, size_t error_size)
 {
 	struct portmatch_candidate *candidates = calloc(CANDIDATES_MAX, sizeof(*candidates));
-	struct sp_port **ports = NULL;
-	size_t count = 0;
-	int ret = candidates ? errno_of(sp_list_ports(&ports)) : -ENOMEM;
+	int count = candidates ? portmatch_list(candidates, CANDIDATES_MAX) : -ENOMEM;
+	int ret = count;
 
-	if (ret) {
+	if (count < 0)
 		fail_format(
 			error, error_size, ret, "cannot list the serial ports: %s", strerror(-ret));
-		goto out;
-	}
-	while (ports[count] && count < CANDIDATES_MAX) {
-		describe_port(ports[count], &candidates[count]);
-		count++;
-	}
-	ret = portmatch_choose(config, candidates, count, error, error_size);
+	else
+		ret = portmatch_choose(config, candidates, (size_t)count, error, error_size);
 	if (ret >= 0) {
 		snprintf(path, size, "%s", candidates[ret].path);
 		ret = 0;
 	}
-out:
-	sp_free_port_list(ports);
 	free(candidates);
 	return ret;
 }

@@ -19,6 +19,9 @@ struct portmatch_candidate {
 	char usb_path[128]; /* "pci-0000:00:14.0-usb-0:3:1.0"; "" = unknown */
 };
 
+/* The serial ports of this machine, at most max; how many, or a negative errno. */
+int portmatch_list(struct portmatch_candidate *candidates, size_t max);
+
 /*
  * The index of the one candidate that fits usb, usb_serial and usb_path of
  * config, else -ENOENT, -ENOTUNIQ or -EINVAL with the text in error[size].

@@ -88,6 +88,19 @@ bool watcher_finds(const struct watcher *w, const char *line, const char *text)
 	return at != NULL;
 }
 
+/* "12.345678 ": seconds as `ts -s` writes them, its size without the blank, or 0. */
+static size_t measure_seconds(const char *text)
+{
+	size_t whole = strspn(text, "0123456789"), decimals;
+
+	if (!whole || text[whole] != '.')
+		return 0;
+	decimals = strspn(text + whole + 1, "0123456789");
+	return decimals >= 3 && decimals <= 9 && text[whole + 1 + decimals] == ' '
+		       ? whole + 1 + decimals
+		       : 0;
+}
+
 /* "[2024-01-01 12:00:00.123]", "[   12.345678]", "12:00:00.123>": its size, or 0. */
 static size_t measure_stamp(const char *text)
 {
@@ -99,6 +112,9 @@ static size_t measure_stamp(const char *text)
 			return 0;
 		return size < 6 ? 0 : size + 1;
 	}
+	size = measure_seconds(text);
+	if (size)
+		return size;
 	size = strspn(text, STAMP_CHARS);
 	if (size < 5 || !isdigit((unsigned char)*text) || !strchr(" >|", text[size]) || !text[size])
 		return 0;

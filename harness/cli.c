@@ -45,6 +45,8 @@ const struct cli_command cli_commands[] = {
 	{"gates", "", "explain every validity gate", "jh", 0, 0, command_gates},
 	{"boards", "[BOARD]", "list the boards of the lab file, who holds them, and their health",
 		"ldEjh", 0, 1, command_boards},
+	{"lab", "init", "write a lab file (--lab, lab.json) from what is plugged in", "lh", 1, 1,
+		command_lab},
 	{"power", "BOARD on|off|cycle|status", "switch a board's power", "ljqh", 2, 2,
 		command_power},
 	{"sd", "BOARD host|dut|off|status|write [IMAGE]",

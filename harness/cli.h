@@ -105,6 +105,7 @@ int command_boards(struct cli *cli);
 int command_power(struct cli *cli);
 int command_sd(struct cli *cli);
 int command_console(struct cli *cli);
+int command_lab(struct cli *cli);
 int command_doctor(struct cli *cli);
 int command_wire(struct cli *cli);
 int command_log(struct cli *cli);

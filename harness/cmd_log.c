@@ -10,8 +10,12 @@
 #include "harness/bootrules.h"
 #include "harness/cli.h"
 #include "harness/log.h"
+#include "harness/word.h"
 
 #define ANY_MEDIUM "any"
+
+static const char *const media[] = {
+	"sd", "emmc", "nand", "spi", "usb", "network", ANY_MEDIUM, NULL};
 
 /* ---------------------------------------------------------------- words */
 
@@ -113,20 +117,27 @@ static int feed_file(struct watcher *watcher, const char *path)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 	static char bytes[65536];
-	size_t size;
+	size_t size, total = 0;
 	int error;
 
 	if (!file) {
 		log_error("cannot open %s: %s", path, strerror(errno));
 		return CLI_USAGE;
 	}
-	while ((size = fread(bytes, 1, sizeof(bytes), file)) > 0)
+	while ((size = fread(bytes, 1, sizeof(bytes), file)) > 0) {
 		watcher_feed(watcher, 0, bytes, size);
+		total += size;
+	}
 	error = ferror(file) ? errno : 0;
 	if (file != stdin)
 		fclose(file);
 	if (error) {
 		log_error("cannot read %s: %s", path, strerror(error));
+		return CLI_USAGE;
+	}
+	/* A console that said nothing is no boot that goes on. */
+	if (total == 0) {
+		log_error("%s is empty: there is nothing to classify", path);
 		return CLI_USAGE;
 	}
 	watcher_finish(watcher);
@@ -140,8 +151,18 @@ static int classify(const struct cli *cli, const struct watcher_rules *rules)
 		.rules = rules, .medium = strcmp(medium, ANY_MEDIUM) == 0 ? NULL : medium};
 	struct watcher *watcher = calloc(1, sizeof(*watcher));
 	const char *path = cli->arguments[1];
+	char words[128];
+	size_t i = 0;
 	int rc;
 
+	while (media[i] && strcmp(media[i], medium) != 0)
+		i++;
+	if (!media[i]) {
+		word_join(media, words, sizeof(words));
+		log_error("--expect-medium: \"%s\" is unknown; expected %s", medium, words);
+		free(watcher);
+		return CLI_USAGE;
+	}
 	if (!watcher) {
 		log_error("out of memory");
 		return CLI_LAB;

@@ -199,6 +199,7 @@ static int measure_echo(struct line *line, uint64_t cookie, uint64_t *us)
 static void check_latency(struct line *line, uint64_t *us, size_t count)
 {
 	unsigned planned_ms = line->board->config->latency_ms;
+	bool is_adapter = strcmp(line->board->config->console.driver, "serial") == 0;
 	struct doctor_check *check;
 	uint64_t median_us;
 
@@ -211,11 +212,13 @@ static void check_latency(struct line *line, uint64_t *us, size_t count)
 		"file allows %u ms",
 		(double)median_us / 1e3, count, (double)us[count - 1] / 1e3, planned_ms);
 	doctor_tell(line->doctor, check,
-		median_us > LATENCY_GOOD_US
-			? "an FTDI adapter holds bytes back for 16 ms: write 1 to "
+		median_us <= LATENCY_GOOD_US ? ""
+		: !is_adapter
+			? "this port has no adapter: what is slow is the machine, the network or the "
+			  "board's agent"
+			: "an FTDI adapter holds bytes back for 16 ms: write 1 to "
 			  "/sys/bus/usb-serial/devices/PORT/latency_timer; set \"latency_ms\" of "
-			  "the console to what it then has"
-			: "");
+			  "the console to what it then has");
 }
 
 static bool check_values(struct line *line)

@@ -270,6 +270,21 @@ static void judge(struct run *run)
 	}
 }
 
+/* Of a boot that nothing is measured in. */
+static void judge_boot(struct run *run)
+{
+	if (run->evidence.reset_note)
+		run_fail(run, VERDICT_FAIL, -ECONNRESET, "the board reset: %s",
+			run->evidence.reset_note);
+	else if (run->evidence.lost_note)
+		run_fail(run, VERDICT_FAIL, -ETIMEDOUT, "%s", run->evidence.lost_note);
+	if (run->result->verdict != VERDICT_RUNNING)
+		return;
+	run->result->verdict = VERDICT_PASS;
+	snprintf(run->result->reason, sizeof(run->result->reason),
+		"the agent announced itself after %.1f s", (double)run->result->hello_ms / 1e3);
+}
+
 /* How the line behaved: what was damaged and asked for again. */
 static void note_line(struct run *run)
 {
@@ -297,8 +312,11 @@ static void close_run(struct run *run)
 	if (run_console_flush(run) != 0)
 		run_fail_store(run, -EIO);
 	note_line(run);
-	judge(run);
-	if (run->evidence.host_error == 0)
+	if (run->request->is_boot_only)
+		judge_boot(run);
+	else
+		judge(run);
+	if (!run->request->is_boot_only && run->evidence.host_error == 0)
 		store_add_metric(store, result->run_id,
 			&(struct store_metric){.name = "clock.host",
 				.value = run->evidence.host_fit.ppm,
@@ -346,6 +364,7 @@ static int begin_run(struct run *run)
 
 static int step_through(struct run *run)
 {
+	enum run_state end = run->request->is_boot_only ? RUN_STATE_SESSION : RUN_STATE_OFF;
 	int rc = 0;
 
 	if (run->request->board->config->is_local) {
@@ -354,7 +373,7 @@ static int step_through(struct run *run)
 			return rc;
 		run->state = RUN_STATE_HELLO;
 	}
-	for (; run->state < RUN_STATE_OFF; run->state++) {
+	for (; run->state < end; run->state++) {
 		if (stop_requested())
 			return run_fail(run, VERDICT_INTERRUPTED, -ECANCELED,
 				"stopped by signal %d before state %s", stop_requested(),
@@ -368,6 +387,8 @@ static int step_through(struct run *run)
 		} while (rc == RUN_STEP_AGAIN);
 		if (rc < 0)
 			return rc;
+		if (run->state == RUN_STATE_HELLO)
+			run->result->hello_ms = monotonic_get_ms() - run->power_on_ms;
 	}
 	return 0;
 }

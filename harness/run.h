@@ -24,7 +24,8 @@ struct run_request {
 	uint64_t seed;
 	bool write_card; /* false: the card holds this image already, verified in this job */
 	const char *card_sha256; /* then: as it was read back */
-	struct link_tap watch;	 /* sees the console too; see NULL: nobody */
+	bool is_boot_only; /* it ends when the agent has announced itself: nothing is measured */
+	struct link_tap watch; /* sees the console too; see NULL: nobody */
 };
 
 struct run_result {
@@ -32,6 +33,7 @@ struct run_result {
 	enum verdict verdict;
 	char reason[512];
 	char card_sha256[SHA256_HEX_SIZE]; /* "" if the card was not verified */
+	uint64_t hello_ms;		   /* from power-on to the agent; 0: it did not come */
 	bool is_misconfigured;		   /* skipped: image and card don't fit each other */
 	bool is_store_failure;		   /* the lab failure is the database's, not the board's */
 };

@@ -788,7 +788,14 @@ static const struct {
 	{LOGS, 2, "cannot read " LOGS ": Is a directory"},
 	{"", 2, "usage: sameboard log"},
 	{"--rules=" LOGS "/INDEX.tsv " LOGS "/06-login.log", 2, "INDEX.tsv:1: "},
-	{"- </dev/null", 0, "standard input: booting, last state none\n"},
+	{"- </dev/null", 2, "- is empty"},
+	{"--expect-medium=floppy " LOGS "/06-login.log", 2,
+		"\"floppy\" is unknown; expected \"sd\""},
+	/* As `ts -s` stamps them, from within the loader on. */
+	{"- <<'END'\n1.000137 => booti 80200000\n1.204411 Starting kernel ...\n"
+	 "2.1 [    0.000000] Linux version 6.1.0\n5.000959 # uname\nEND",
+		0,
+		"states: uboot-prompt (line 1), handoff (line 2), linux (line 3), shell (line 4)"},
 };
 
 START_TEST(exit_codes_tell_good_bad_and_usage)

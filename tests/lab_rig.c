@@ -107,7 +107,9 @@ static void start(struct lab_rig *rig, const char *faults, unsigned card_mib,
 			_exit(127);
 		dup2(ends[1], 1);
 		execl(vboard, vboard, "--dir", dir, "--card", card, "--uboot",
-			rig->time ? IMAGES "/u-boot-autoboot.bin" : IMAGES "/u-boot.bin", "--time",
+			rig->time || rig->autoboots ? IMAGES "/u-boot-autoboot.bin"
+						    : IMAGES "/u-boot.bin",
+			"--seed", rig->seed ? rig->seed : "1", "--time",
 			rig->time ? rig->time : "real", "--uart-clock", uart_clock,
 			faults ? "--fault" : NULL, faults, NULL);
 		_exit(127);
@@ -127,6 +129,19 @@ void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card
 void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib)
 {
 	*rig = (struct lab_rig){0};
+	start(rig, faults, card_mib, "3686400", "");
+}
+
+void lab_rig_start_autoboot(struct lab_rig *rig, unsigned card_mib)
+{
+	*rig = (struct lab_rig){.autoboots = true};
+	start(rig, NULL, card_mib, "3686400", "");
+}
+
+void lab_rig_start_seeded(
+	struct lab_rig *rig, const char *faults, unsigned card_mib, const char *seed)
+{
+	*rig = (struct lab_rig){.seed = seed};
 	start(rig, faults, card_mib, "3686400", "");
 }
 

@@ -21,11 +21,17 @@ struct lab_rig {
 	char db[512], lab[256], images[512], suite[256];
 	bool has_shim;
 	const char *time; /* NULL: real */
+	bool autoboots;	  /* its loader waits for no key */
+	const char *seed; /* NULL: vboard's own */
 	char *out, *err;  /* of the last program that ended */
 };
 
 /* faults may be NULL; the card is of card_mib MiB of zeros. */
 void lab_rig_start(struct lab_rig *rig, const char *faults, unsigned card_mib);
+
+/* The same with a seed of what the damage follows from; borrowed. */
+void lab_rig_start_seeded(
+	struct lab_rig *rig, const char *faults, unsigned card_mib, const char *seed);
 
 /* The same in repeatable time. */
 void lab_rig_start_icount(struct lab_rig *rig, unsigned card_mib);
@@ -40,6 +46,9 @@ void lab_rig_use_wires(struct lab_rig *rig, const char *console, const char *pow
 
 /* The same with the D1's UART clock, and a lab file that lets pulls raise the line. */
 void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card_mib);
+
+/* The same with a loader that waits for no key, in real time. */
+void lab_rig_start_autoboot(struct lab_rig *rig, unsigned card_mib);
 
 /* The same without a vboard: nothing is behind the wires. */
 void lab_rig_start_unplugged(struct lab_rig *rig);

@@ -113,6 +113,15 @@ static bool fault_parse_cut(struct fault_plan *plan, const char *value)
 	       fault_parse_seconds(&plan->cut_uart_s, value + 5);
 }
 
+static bool fault_parse_eat(struct fault_plan *plan, const char *value)
+{
+	char *end = NULL;
+	unsigned long bytes = value ? strtoul(value, &end, 10) : 0;
+
+	plan->eaten_bytes = (unsigned)bytes;
+	return bytes >= 1 && bytes <= 65536 && !*end;
+}
+
 static const struct fault_kind {
 	const char *name;
 	bool (*parse)(struct fault_plan *plan, const char *value);
@@ -121,6 +130,7 @@ static const struct fault_kind {
 	{"noise", fault_parse_noise,
 		{"noise=P[@frame]", "flip each bit on the UART with probability P"}},
 	{"drop", fault_parse_drop, {"drop=P[@frame]", "lose each byte with probability P"}},
+	{"eat", fault_parse_eat, {"eat=N", "lose the first N bytes of each power-on"}},
 	{"reset-after", fault_parse_reset_after,
 		{"reset-after=S", "reset the board once, S seconds after each power-on"}},
 	{"reset-in-window", fault_parse_reset_in_window,
@@ -208,6 +218,7 @@ void fault_stream_start(struct fault_stream *stream, const struct fault_plan *pl
 {
 	stream->plan = plan;
 	stream->is_armed = false;
+	stream->eats = direction == 0 ? plan->eaten_bytes : 0;
 	stream->noise_limit = plan->noise.from_frame ? 0 : fault_limit(plan->noise.probability);
 	stream->drop_limit = plan->drop.from_frame ? 0 : fault_limit(plan->drop.probability);
 	stream->noise_state = fault_seed(plan, power_on, direction * 4);
@@ -242,6 +253,10 @@ bool fault_stream_pass(struct fault_stream *stream, uint8_t *byte)
 	}
 	if (stream->drop_limit && fault_draw(&stream->drop_state) < stream->drop_limit)
 		is_lost = true;
+	if (stream->eats) {
+		stream->eats--;
+		is_lost = true;
+	}
 	if (is_lost)
 		stream->dropped_bytes++;
 	return !is_lost;

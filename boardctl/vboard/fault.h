@@ -24,8 +24,10 @@ enum fault_relay { FAULT_RELAY_NONE, FAULT_RELAY_OPEN, FAULT_RELAY_CLOSED };
 
 struct fault_plan {
 	uint64_t seed;
-	struct fault_rate noise;  /* a bit */
-	struct fault_rate drop;	  /* a byte */
+	struct fault_rate noise; /* a bit */
+	struct fault_rate drop;	 /* a byte */
+	unsigned
+		eaten_bytes; /* so many of the board's first never come: an adapter that wakes up */
 	double reset_after_s;	  /* 0: never */
 	double reset_in_window_s; /* 0: never */
 	double cut_uart_s;	  /* 0: never */
@@ -55,6 +57,7 @@ const struct fault_help *fault_get_help(unsigned index);
 struct fault_stream {
 	uint64_t noise_state, drop_state, garble_state;
 	uint64_t noise_limit, drop_limit; /* of 2^64 */
+	unsigned eats;			  /* so many more are lost */
 	uint64_t flipped_bits, dropped_bytes;
 	bool is_armed; /* the first frame has been seen */
 	const struct fault_plan *plan;

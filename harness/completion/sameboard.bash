@@ -63,6 +63,7 @@ _sameboard_argument() {
 	sd:2) _sameboard_words 'host dut off status write' ;;
 	wire:1) _sameboard_words decode ;;
 	log:1) _sameboard_words classify ;;
+	lab:1) _sameboard_words init ;;
 	import:1 | export:2 | verify:1 | sd:3 | wire:2 | log:2) _sameboard_files -f ;;
 	esac
 }
