@@ -348,6 +348,17 @@ END_TEST
 
 /* ---------------------------------------------------------------- systems */
 
+START_TEST(a_load_that_was_not_prepared_fails_the_window)
+{
+	const struct window_plan plan = {
+		.window = 1, .bench = 0, .n = 10, .load = MESSAGE_LOAD_CPU};
+
+	system_.ops.load_prepare = NULL;
+	ck_assert_int_eq(measure(&plan), WIRE_ERROR_FAILED);
+	ck_assert_str_eq(window.failure, "the load was not prepared");
+}
+END_TEST
+
 START_TEST(what_a_port_leaves_out_is_unsupported_with_its_reason)
 {
 	char data[4096];
@@ -429,6 +440,7 @@ int main(void)
 	tcase_add_test(tcase, jobs_that_cannot_be_served_count_as_missed);
 	tcase_add_test(tcase, the_periods_of_a_load_follow_the_seed_and_lock_to_no_tick);
 	tcase_add_test(tcase, a_load_goes_without_what_the_system_has_not);
+	tcase_add_test(tcase, a_load_that_was_not_prepared_fails_the_window);
 	tcase_add_test(tcase, what_a_port_leaves_out_is_unsupported_with_its_reason);
 	tcase_add_test(tcase, without_processes_only_memory_is_put_to_the_test);
 	tcase_add_test(tcase, nothing_of_an_earlier_start_is_seen);

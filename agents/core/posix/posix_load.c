@@ -285,7 +285,9 @@ int posix_load_start(struct agent_port *port, struct window *window)
 	struct posix_port *posix = (struct posix_port *)port;
 	struct posix_load *load = &posix->load;
 
-	(void)window;
+	/* A port without load_prepare would run an earlier load, or none. */
+	if (load->port != posix || load->kind != window->plan.load)
+		return window_fail(window, WIRE_ERROR_FAILED, "the load was not prepared");
 	if (has_partner(load) && start_partner(load) != 0)
 		return WIRE_ERROR_FAILED;
 	load->is_running = posix_start_thread(posix, &load->thread, POSIX_PRIORITY_LOAD,

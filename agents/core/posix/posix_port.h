@@ -160,7 +160,7 @@ void posix_sleep_ns(uint64_t ns);
  */
 uint64_t posix_load_period(const struct posix_port *port, uint32_t seed);
 
-/* struct agent_port_ops: all loads (load_check may stay NULL). */
+/* struct agent_port_ops: all loads; all five belong together (load_check may stay NULL). */
 int posix_load_prepare(struct agent_port *port, struct window *window);
 int posix_load_start(struct agent_port *port, struct window *window);
 void posix_load_stop(struct agent_port *port);
