@@ -135,6 +135,8 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	/* A program is started for each folder, on a machine that may be busy. */
+	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, only_four_functions_are_asked_for);
 	tcase_add_test(tcase, nothing_is_kept_in_static_storage);
 	suite_add_tcase(suite, tcase);
