@@ -167,8 +167,8 @@ static const struct {
 	{SW "{\"bench\": \"wake.idle\",\n\"phase\": \"none\"}]}",
 		"f:4: windows[0].phase: \"none\" is unknown; expected \"aligned\", \"arbitrary\" "
 		"or \"both\""},
-	{SW "{\"bench\": \"wake.idle\",\n\"load\": \"cpu\"}]}",
-		"f:4: windows[0].load: wake.idle is defined under load idle; expected \"idle\", or "
+	{SW "{\"bench\": \"irq.split\",\n\"load\": \"cpu\"}]}",
+		"f:4: windows[0].load: irq.split is defined under load idle; expected \"idle\", or "
 		"another benchmark"},
 	{SW "{\"bench\": \"wake.idle\",\n\"duration_ms\": 1000}]}",
 		"f:4: windows[0].duration_ms: wake.idle lasts as long as its samples; expected n"},
