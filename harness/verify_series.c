@@ -115,9 +115,11 @@ static double counter_of(const cJSON *window)
 static uint64_t period_of(const cJSON *window, const char *series)
 {
 	const struct catalogue_bench *bench = catalogue_find(verify_string(window, "bench"));
-	double hz = counter_of(window), period_us = verify_number(window, "period_us");
+	double hz = counter_of(window), period_us = rows_period_us(series);
 
-	if (!bench || !bench->has_grid || !rows_is_lateness(series) || !(hz > 0))
+	if (!(period_us > 0) && bench && bench->has_grid && rows_is_lateness(series))
+		period_us = verify_number(window, "period_us");
+	if (!(period_us > 0) || !(hz > 0))
 		return 0;
 	return (uint64_t)period_us * (uint64_t)hz / 1000000;
 }
