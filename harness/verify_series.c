@@ -8,7 +8,9 @@
 
 #include "boardctl/sha256.h"
 #include "harness/catalogue.h"
+#include "harness/counters.h"
 #include "harness/export.h"
+#include "harness/gates.h"
 #include "harness/rows.h"
 #include "harness/stats.h"
 #include "harness/suite.h"
@@ -124,6 +126,20 @@ static uint64_t period_of(const cJSON *window, const char *series)
 	return (uint64_t)period_us * (uint64_t)hz / 1000000;
 }
 
+/* Of releases that were never served there is no sample: the target has counted them. */
+static void take_missed(const cJSON *window, const char *series, struct stats_summary *summary)
+{
+	size_t size;
+	char *counters = verify_samples(window, "counters", 3, &size), key[96];
+	uint64_t missed;
+
+	snprintf(key, sizeof(key), "missed.%s", series);
+	missed = counters_get_count(counters ? counters : "", key);
+	if (missed < GATE_COUNTER_NONE)
+		summary->missed = (size_t)missed;
+	free(counters);
+}
+
 static void check_figures(struct verify *verify, const cJSON *window, const cJSON *series)
 {
 	const char *name = verify_string(series, "name");
@@ -136,6 +152,7 @@ static void check_figures(struct verify *verify, const cJSON *window, const cJSO
 		free(samples);
 		return;
 	}
+	take_missed(window, name, &summary);
 	cJSON_ArrayForEach(metric, cJSON_GetObjectItem(window, "metrics"))
 	{
 		const char *figure = verify_string(metric, "name");
