@@ -59,6 +59,9 @@ void report_fini(struct report *report)
 }
 
 static const char *keep_list(struct report *report, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+static const char *keep_list(struct report *report, const char *format, va_list args)
 {
 	char *text;
 

@@ -54,7 +54,8 @@ static const char style[] =
 	"border:0}table{font-size:7.5pt}th,td{padding:1.5pt 3pt;white-space:normal}"
 	".r{white-space:normal}h2{break-after:avoid}figure,tr,.warning{break-inside:avoid}"
 	"pre{background:#fff;color:#000;border:1px solid #999}"
-	"details{border:0;padding:0}}\n"
+	"details{border:0;padding:0}"
+	"details::details-content{content-visibility:visible;block-size:auto}}\n"
 	"@page{margin:14mm}\n";
 
 static void escape(FILE *out, const char *text)

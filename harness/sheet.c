@@ -184,7 +184,7 @@ static void answer_held(
 		if (cell->boots > 0)
 			used += (size_t)snprintf(text + used, ANSWER_SIZE - used, "%s%s %s",
 				used ? ", " : "", row->like->series + 5,
-				cell->min >= 1 ? "goes on" : "does not");
+				cell->min >= 1 ? "holds" : "does not hold");
 		else if (cell->unsupported && used == 0)
 			snprintf(text, ANSWER_SIZE, "unsupported: %s", cell->unsupported);
 	}
@@ -270,6 +270,28 @@ static const struct question questions[] = {
 
 #define QUESTIONS (sizeof(questions) / sizeof(questions[0]))
 
+/* Why no system has such a row, as this one's runs told. */
+static void answer_unsupported(
+	const struct compare *compare, int64_t bench_id, size_t system, char *text)
+{
+	const struct catalogue_bench *bench = catalogue_find_id((unsigned)bench_id);
+	size_t length = bench ? strlen(bench->name) : 0;
+
+	for (size_t r = 0; bench_id && bench && r < compare->run_count; r++) {
+		const struct query_event *events;
+		size_t count = compare_events(compare, r, &events);
+
+		if (strcmp(compare->runs[r]->system, compare->systems[system].name) != 0)
+			continue;
+		for (size_t e = 0; e < count; e++)
+			if (strcmp(events[e].kind, "unsupported") == 0 &&
+				strncmp(events[e].text, bench->name, length) == 0 &&
+				strncmp(events[e].text + length, ": ", 2) == 0)
+				snprintf(text, ANSWER_SIZE, "unsupported: %.90s",
+					events[e].text + length + 2);
+	}
+}
+
 static void answer(const struct compare *compare, size_t q, size_t system, char *text)
 {
 	text[0] = '\0';
@@ -277,6 +299,8 @@ static void answer(const struct compare *compare, size_t q, size_t system, char 
 		snprintf(text, ANSWER_SIZE, "no valid run");
 	else
 		questions[q].answer(&questions[q], compare, system, text);
+	if (!text[0])
+		answer_unsupported(compare, questions[q].bench, system, text);
 	if (!text[0])
 		snprintf(text, ANSWER_SIZE, "not measured");
 }

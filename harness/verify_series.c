@@ -8,7 +8,9 @@
 
 #include "boardctl/sha256.h"
 #include "harness/catalogue.h"
+#include "harness/counters.h"
 #include "harness/export.h"
+#include "harness/gates.h"
 #include "harness/rows.h"
 #include "harness/stats.h"
 #include "harness/suite.h"
@@ -115,11 +117,27 @@ static double counter_of(const cJSON *window)
 static uint64_t period_of(const cJSON *window, const char *series)
 {
 	const struct catalogue_bench *bench = catalogue_find(verify_string(window, "bench"));
-	double hz = counter_of(window), period_us = verify_number(window, "period_us");
+	double hz = counter_of(window), period_us = rows_period_us(series);
 
-	if (!bench || !bench->has_grid || !rows_is_lateness(series) || !(hz > 0))
+	if (!(period_us > 0) && bench && bench->has_grid && rows_is_lateness(series))
+		period_us = verify_number(window, "period_us");
+	if (!(period_us > 0) || !(hz > 0))
 		return 0;
 	return (uint64_t)period_us * (uint64_t)hz / 1000000;
+}
+
+/* Of releases that were never served there is no sample: the target has counted them. */
+static void take_missed(const cJSON *window, const char *series, struct stats_summary *summary)
+{
+	size_t size;
+	char *counters = verify_samples(window, "counters", 3, &size), key[96];
+	uint64_t missed;
+
+	snprintf(key, sizeof(key), "missed.%s", series);
+	missed = counters_get_count(counters ? counters : "", key);
+	if (missed < GATE_COUNTER_NONE)
+		summary->missed = (size_t)missed;
+	free(counters);
 }
 
 static void check_figures(struct verify *verify, const cJSON *window, const cJSON *series)
@@ -134,6 +152,7 @@ static void check_figures(struct verify *verify, const cJSON *window, const cJSO
 		free(samples);
 		return;
 	}
+	take_missed(window, name, &summary);
 	cJSON_ArrayForEach(metric, cJSON_GetObjectItem(window, "metrics"))
 	{
 		const char *figure = verify_string(metric, "name");

@@ -343,6 +343,77 @@ START_TEST(test_runs_that_are_not_valid_give_no_figure)
 }
 END_TEST
 
+/* Counters of different rates, values all equal, and all below their floor. */
+START_TEST(test_odd_runs_are_told_and_not_made_up)
+{
+	static const char *const systems[] = {"linux", "baremetal"};
+	int32_t equal[100], below[100];
+	int64_t job;
+
+	begin();
+	for (size_t i = 0; i < 100; i++) {
+		equal[i] = 240;
+		below[i] = (int32_t)(i % 3);
+	}
+	job = measured_begin_job(store, "one", SUITE);
+	for (int i = 0; i < 2; i++) {
+		int64_t run = fixture_run(store, job, systems[i], i);
+
+		measured_add_window(store, run,
+			&(struct measured_window){.number = 1,
+				.bench = 1,
+				.name = "wake.idle",
+				.phase = "aligned",
+				.series = "latency",
+				.samples = i ? below : equal,
+				.count = 100,
+				.floor = 9});
+		ck_assert_int_eq(
+			store_end_run(store, run, VERDICT_PASS, "ok", FIXTURE_T0 + 9, NULL, 0), 0);
+	}
+	fixture_sql(rig.db, "UPDATE metrics SET value = 10000000 WHERE name = 'counter_hz' AND "
+			    "run_id = 2");
+	lab_rig_expect(&rig, 0, (const char *[]){"report", "--md", NULL});
+	expect_text(rig.out, "The counters run at different rates");
+	expect_text(rig.out, "| wake.idle aligned | 10.000 | &lt;= 0.900 |");
+	lab_rig_expect(&rig, 0, (const char *[]){"report", "--html", NULL});
+	ck_assert_uint_ge(count_text(rig.out, "<svg"), 5);
+	end();
+}
+END_TEST
+
+/* A metric that one side lacks, and a baseline whose runs are gone. */
+START_TEST(test_what_is_missing_on_a_side_is_named)
+{
+	int64_t before, after;
+	char option[32], later[32];
+
+	begin();
+	before = measured_begin_job(store, "one", SUITE);
+	after = measured_begin_job(store, "one", SUITE);
+	for (int i = 0; i < 10; i++)
+		measured_close_with(store, fixture_run(store, i < 5 ? before : after, "linux", i),
+			1 + i % 5, 1, VERDICT_PASS);
+	snprintf(option, sizeof(option), "--job=%lld", (long long)before);
+	snprintf(later, sizeof(later), "--job=%lld", (long long)after);
+	lab_rig_expect(&rig, 0, (const char *[]){"baseline", "before", option, NULL});
+	fixture_sql(rig.db, "DELETE FROM metrics WHERE name = 'p99' AND run_id > 5");
+	lab_rig_expect(
+		&rig, 1, (const char *[]){"report", later, "--baseline=before", "--md", NULL});
+	expect_text(rig.out, "| MISSING |");
+	fixture_sql(rig.db, "UPDATE runs SET verdict = 'invalid' WHERE id <= 5");
+	lab_rig_expect(
+		&rig, 2, (const char *[]){"report", later, "--baseline=before", "--md", NULL});
+	expect_text(rig.err, "baseline before has no valid run");
+	fixture_sql(rig.db, "PRAGMA user_version = 99");
+	lab_rig_expect(&rig, 2, (const char *[]){"report", later, "--md", NULL});
+	expect_text(rig.err, "newer");
+	store_close(store);
+	store = NULL;
+	lab_rig_stop(&rig);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report");
@@ -361,6 +432,8 @@ int main(void)
 	tcase_add_loop_test(
 		tcase, test_wrong_usage_is_told, 0, (int)(sizeof(wrong) / sizeof(wrong[0])));
 	tcase_add_test(tcase, test_runs_that_are_not_valid_give_no_figure);
+	tcase_add_test(tcase, test_odd_runs_are_told_and_not_made_up);
+	tcase_add_test(tcase, test_what_is_missing_on_a_side_is_named);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
