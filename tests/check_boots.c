@@ -20,11 +20,12 @@
 #include "harness/run.h"
 #include "tests/lab_rig.h"
 
-#define SAMPLE	  7 /* boots in `make check` */
-#define AT_ONCE	  3
-#define PASSIVE	  5 /* boots that nobody types at */
-#define BANNER	  "U-Boot 20"
-#define PATIENT_S 25 /* from the loader's hand-over to the agent */
+#define SAMPLE	       7 /* boots in `make check` */
+#define AT_ONCE	       3
+#define SPEEDS	       7 /* boots of each kind whose time is compared */
+#define SLOWER_AT_MOST 1.3
+#define BANNER	       "U-Boot 20"
+#define PATIENT_S      25 /* from the loader's hand-over to the agent */
 
 enum kind {
 	KIND_HEALTHY,
@@ -218,6 +219,28 @@ static void boot(struct trial *trial)
 	lab_close(lab);
 }
 
+/* A kernel that this machine has no time for is silent, and no worse for it. */
+static void be_patient(struct lab_rig *rig)
+{
+	static const char rules[] =
+		"{ \"silence_ms\": { \"handoff\": 300000, \"linux\": 300000 } }\n";
+	static char text[8192];
+	FILE *file = fopen(rig->lab, "r");
+	size_t size;
+	char *at;
+
+	ck_assert_ptr_nonnull(file);
+	size = fread(text, 1, sizeof(text) / 2, file);
+	fclose(file);
+	text[size] = '\0';
+	at = strstr(text, "\"console\"");
+	ck_assert_ptr_nonnull(at);
+	memmove(at + 26, at, strlen(at) + 1);
+	memcpy(at, "\"rules\": \"patient.json\",  ", 26);
+	scratch_write(&rig->scratch, "patient.json", rules, sizeof(rules) - 1);
+	scratch_write(&rig->scratch, "lab.json", text, strlen(text));
+}
+
 /* Whether what happened to the board came before its agent. */
 static bool is_hit(const struct trial *trial, double at_s)
 {
@@ -280,6 +303,8 @@ static int run_trial(unsigned number, unsigned *hello_ms)
 	lab_rig_start_seeded(&trial.rig, trial.faults[0] ? trial.faults : NULL, 64, trial.seed);
 	setenv("SAMEBOARD_STATE", scratch_path(&trial.rig.scratch, "state"), 1);
 	log_set_quiet(true);
+	if (trial.kind == KIND_STORM)
+		be_patient(&trial.rig);
 	if (trial.kind == KIND_GONE)
 		puller = pull_out(&trial);
 	boot(&trial);
@@ -312,23 +337,17 @@ struct campaign {
 	const char *path;
 	unsigned count, done, failed;
 	bool *is_done;
-	double *healthy_ms;
-	size_t healthy_count;
 };
 
 static void take_line(struct campaign *campaign, const char *line)
 {
 	char result[16];
 	unsigned number, ms;
-	struct trial trial;
 
 	if (sscanf(line, "%u %15s %u", &number, result, &ms) != 3 || number >= campaign->count ||
 		strcmp(result, "ok") != 0 || campaign->is_done[number])
 		return;
 	campaign->is_done[number] = true;
-	make_trial(&trial, number);
-	if (trial.kind == KIND_HEALTHY && ms)
-		campaign->healthy_ms[campaign->healthy_count++] = ms;
 }
 
 static void read_done(struct campaign *campaign)
@@ -492,17 +511,26 @@ static double boot_passively(void)
 	return took_s * 1e3;
 }
 
-static void check_speed(struct campaign *campaign)
+/* One beside the other, so that what else the machine does is the same for both. */
+static void check_speed(void)
 {
-	double passive_ms[PASSIVE], median_ms, own_ms;
+	double passive_ms[SPEEDS], own_ms[SPEEDS], passive, own;
 
-	for (size_t i = 0; i < PASSIVE; i++)
+	for (size_t i = 0; i < SPEEDS; i++) {
+		unsigned hello_ms = 0;
+
 		passive_ms[i] = boot_passively();
-	own_ms = median_of(campaign->healthy_ms, campaign->healthy_count);
-	median_ms = median_of(passive_ms, PASSIVE);
-	printf("power-on to agent: %.0f ms (median of %zu), %.0f ms by vboard's log with autoboot and a "
-	       "passive reader (of %d): %.2f times\n",
-		own_ms, campaign->healthy_count, median_ms, PASSIVE, own_ms / median_ms);
+		ck_assert_int_eq(run_trial(0, &hello_ms), 0);
+		own_ms[i] = hello_ms;
+	}
+	passive = median_of(passive_ms, SPEEDS);
+	own = median_of(own_ms, SPEEDS);
+	printf("power-on to agent, medians of %d: %.0f ms; by vboard's log with autoboot and a passive "
+	       "reader %.0f ms: %.2f times\n",
+		SPEEDS, own, passive, own / passive);
+	fflush(stdout);
+	ck_assert_msg(
+		own <= SLOWER_AT_MOST * passive, "more than %.1f times as slow", SLOWER_AT_MOST);
 }
 
 START_TEST(every_boot_ends_with_the_right_verdict_and_at_rest)
@@ -512,16 +540,14 @@ START_TEST(every_boot_ends_with_the_right_verdict_and_at_rest)
 		.count = asked ? (unsigned)strtoul(asked, NULL, 10) : SAMPLE};
 
 	campaign.is_done = calloc(campaign.count + 1, sizeof(*campaign.is_done));
-	campaign.healthy_ms = calloc(campaign.count + 1, sizeof(*campaign.healthy_ms));
 	read_done(&campaign);
 	run_all(&campaign);
 	printf("%u boots (%u of an earlier start): %u wrong verdicts or boards not at rest\n",
 		campaign.count, campaign.done, campaign.failed);
 	if (asked)
-		check_speed(&campaign);
+		check_speed();
 	fflush(stdout);
 	free(campaign.is_done);
-	free(campaign.healthy_ms);
 	ck_assert_uint_eq(campaign.failed, 0);
 }
 END_TEST
