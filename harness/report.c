@@ -189,6 +189,17 @@ static const struct report_row *find_cell(const struct report *report, size_t fi
 	return NULL;
 }
 
+/* ", in us" where all rows have one; else each value carries its own. */
+static const char *say_unit(struct report *report, size_t first)
+{
+	const char *unit = report->rows[first].unit;
+
+	for (size_t i = first; i < report->row_count; i++)
+		if (!unit || !report->rows[i].unit || strcmp(unit, report->rows[i].unit) != 0)
+			return "";
+	return report_keep(report, ", in %s", unit);
+}
+
 static void tabulate_systems(struct report *report, size_t first, const char *title)
 {
 	const char *systems[SYSTEMS_MAX], *heading[TABLE_COLUMNS_MAX];
@@ -210,8 +221,7 @@ static void tabulate_systems(struct report *report, size_t first, const char *ti
 		strcat(align, "r");
 	}
 	block = report_add_table(report,
-		report_keep(report, "%s: p50 in %s", title, or_dash(report->rows[first].unit)),
-		align, heading);
+		report_keep(report, "%s: p50%s", title, say_unit(report, first)), align, heading);
 	for (size_t i = first; block && i < report->row_count; i++) {
 		const struct report_row *row = &report->rows[i];
 		bool is_first = true;
@@ -286,9 +296,8 @@ static void tabulate_values(struct report *report, size_t first, const char *tit
 		heading[columns++] = "gates";
 	}
 	block = report_add_table(report,
-		report_keep(
-			report, "%s: each row, in %s", title, or_dash(report->rows[first].unit)),
-		align, heading);
+		report_keep(report, "%s: each row%s", title, say_unit(report, first)), align,
+		heading);
 	for (size_t i = first; block && i < report->row_count; i++) {
 		const struct report_row *row = &report->rows[i];
 
