@@ -311,8 +311,7 @@ static int run(struct bench *bench)
 		rc = make_run(bench->large, LONG_WINDOWS, LONG_SAMPLES);
 	if (rc == 0)
 		rc = measure_all(bench);
-	if (!getenv("BENCH_KEEP"))
-		bench_remove_dir(bench->dir);
+	bench_remove_dir(bench->dir);
 	return rc;
 }
 
