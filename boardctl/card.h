@@ -67,7 +67,8 @@ const char *card_error(const struct card *card);
 uint64_t card_size(const struct card *card);
 
 /*
- * Hash the image file and compare, write its content from the card's first byte
+ * Hash the image file and compare (a raw one that nothing is known of is hashed
+ * as it is written), write its content from the card's first byte
  * on, sync, drop the caches, read back and compare. written (may be NULL) gets
  * the hash of what the card returned: of the whole content, or of the blocks of
  * the map in their order.

@@ -26,7 +26,7 @@ struct job {
 	struct sha256 *hash, *file_hash, *range_hash;
 	char *chunk;
 	uint64_t size_bytes;	      /* of the content */
-	uint64_t mapped_bytes;	      /* of its ranges */
+	bool is_hashed_late;	      /* nothing to compare it with: hashed as it is written */
 	char wanted[SHA256_HEX_SIZE]; /* what the ranges have */
 };
 
@@ -234,6 +234,12 @@ static int hash_image(struct job *job)
 
 	job->size_bytes = imagefile_size(job->file);
 	ret = is_raw ? check_fit(job) : 0;
+	job->is_hashed_late = is_raw && !job->image->sha256 && !job->image->bmap;
+	if (!ret && job->is_hashed_late) {
+		job->bmap.ranges[0].size = job->size_bytes;
+		show(job, CARD_PHASE_HASH, job->size_bytes, job->size_bytes);
+		return 0;
+	}
 	if (!ret)
 		/* Of a raw image without a map the two sums are one. */
 		ret = walk_content(&walk, CARD_PHASE_HASH,
@@ -259,8 +265,6 @@ static int hash_image(struct job *job)
 			job->image->path, job->size_bytes, job->bmap.image_bytes);
 	if (!job->image->bmap)
 		job->bmap.ranges[0].size = job->size_bytes;
-	for (size_t i = 0; i < job->bmap.count; i++)
-		job->mapped_bytes += job->bmap.ranges[i].size;
 	return check_fit(job);
 }
 
@@ -273,6 +277,8 @@ static int write_piece(struct walk *walk, const struct bmap_range *range, uint64
 	int error;
 
 	(void)range;
+	if (job->is_hashed_late)
+		sha256_update(job->hash, job->chunk, size);
 	error = write_full(job->card->fd, job->chunk, size, at, &done);
 	return error ? fail_card(job, error, "write to", at + done) : 0;
 }
@@ -288,6 +294,8 @@ static int write_image(struct job *job)
 		return fail_image(job, -EBADMSG, "it shrank while it was written");
 	if (walk.at > job->size_bytes)
 		return fail_image(job, -EBADMSG, "it changed while it was written");
+	if (job->is_hashed_late)
+		sha256_finish(job->hash, job->wanted);
 	if (fsync(job->card->fd))
 		return fail_card(job, errno, "sync", job->size_bytes);
 	show(job, CARD_PHASE_WRITE, job->size_bytes, job->size_bytes);
