@@ -64,6 +64,7 @@ protocol_src := $(wildcard protocol/*.c)
 agentcore_src := $(wildcard agents/core/*.c)
 posix_src := $(wildcard agents/core/posix/*.c)
 linux_src := $(wildcard agents/linux/*.c)
+rtsmart_src := $(wildcard agents/rtsmart/*.c)
 baremetal_src := $(wildcard agents/baremetal/*.c) $(wildcard agents/baremetal/*.S)
 lib_src := $(protocol_src) $(agentcore_src) $(wildcard boardctl/*.c) $(wildcard db/*.c) \
 	$(filter-out harness/main.c harness/daemon_main.c,$(wildcard harness/*.c))
@@ -398,13 +399,16 @@ check-alone: $(programs) $(lone_tests)
 	$(Q)BUILD=$(BUILD) JOBS=1 tests/run $(lone_tests)
 
 ## size: print what the code for the target weighs; protocol/ must stay below 6 KiB
-size: agents
+size: agents $(call riscv_obj,$(rtsmart_src))
 	$(Q)$(RISCV_SIZE) $(BUILD)/baremetal/baremetal.elf $(BUILD)/riscv64/sameboard-agent
 	$(Q)$(RISCV_SIZE) -t $(patsubst %.c,$(BUILD)/baremetal/baremetal/%.o,$(protocol_src)) | \
 		awk '{ print } $$6 == "(TOTALS)" { text = $$1 } \
 		END { printf "protocol/ at -Os: %d of 6144 bytes of text\n", text; exit text > 6144 }'
 	$(Q)$(RISCV_SIZE) -A $(BUILD)/baremetal/baremetal.elf | \
 		awk '$$1 == ".text" { printf "bare metal: %d bytes of text, 16384 are aimed at\n", $$2 }'
+	$(Q)$(RISCV_SIZE) -t $(call riscv_obj,$(protocol_src) $(agentcore_src) $(posix_src) $(rtsmart_src)) | \
+		awk '$$6 == "(TOTALS)" { text = $$1 } \
+		END { printf "RT-Smart agent without its libc: %d of 49152 bytes of text\n", text; exit text > 49152 }'
 
 formatted = $(shell find protocol agents boardctl db harness tests -name '*.[ch]')
 

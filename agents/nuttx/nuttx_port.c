@@ -49,6 +49,23 @@ static uint64_t port_wait_until(struct agent_port *port, uint64_t deadline_count
 	return posix_tick_wait_until(&nuttx_port(port)->tick, port, deadline_counts);
 }
 
+/* Where no kernel stands apart it is a plain call, and the row says so. */
+static void port_enter_kernel(struct agent_port *port)
+{
+	(void)port;
+	(void)getpid();
+}
+
+static int port_open_pipe(int ends[2])
+{
+#if defined(CONFIG_PIPES)
+	return pipe(ends);
+#else
+	(void)ends;
+	return -1;
+#endif
+}
+
 static void port_window_begin(struct agent_port *port, struct window *window)
 {
 	struct nuttx_port *nuttx = nuttx_port(port);
@@ -105,9 +122,12 @@ static const struct agent_port_ops nuttx_ops = {
 	.wait_until = port_wait_until,
 	.sleep_ms = posix_sleep_ms,
 	.clock_ns = posix_clock_ns,
+	.load_prepare = posix_load_prepare,
 	.load_start = posix_load_start,
 	.load_stop = posix_load_stop,
 	.load_work = posix_load_work,
+	.load_write = posix_load_write,
+	.kernel_entry = port_enter_kernel,
 	.window_begin = port_window_begin,
 	.window_end = port_window_end,
 	.facts = port_facts,
@@ -130,6 +150,7 @@ static int port_thread_is_blocked(struct posix_port *port, long id)
 static const struct posix_os nuttx_os = {
 	.thread_id = port_thread_id,
 	.thread_is_blocked = port_thread_is_blocked,
+	.open_pipe = port_open_pipe,
 	/* A joiner of higher priority goes on before the end of the thread's exit. */
 	.stack_outlives_join = true,
 };
@@ -167,6 +188,11 @@ void nuttx_port_init(struct nuttx_port *port, void *arena, size_t arena_size, ui
 	agent->mode = nuttx_facts_mode();
 	agent->benches = posix_benches;
 	agent->bench_count = posix_bench_count;
+#if defined(CONFIG_BUILD_FLAT)
+	agent->kernel_entry_name = "plain call";
+#else
+	agent->kernel_entry_name = "getpid";
+#endif
 	agent->silence_limit_s = SILENCE_LIMIT_S;
 	agent->arena = arena;
 	agent->arena_size = arena_size;

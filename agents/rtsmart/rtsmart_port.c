@@ -57,6 +57,12 @@ static uint64_t port_wait_until(struct agent_port *port, uint64_t deadline_count
 	return posix_tick_wait_until(&rtsmart_port(port)->tick, port, deadline_counts);
 }
 
+static void port_enter_kernel(struct agent_port *port)
+{
+	(void)port;
+	(void)getpid();
+}
+
 static void port_window_begin(struct agent_port *port, struct window *window)
 {
 	(void)window;
@@ -132,9 +138,12 @@ static const struct agent_port_ops rtsmart_ops = {
 	.wait_until = port_wait_until,
 	.sleep_ms = posix_sleep_ms,
 	.clock_ns = posix_clock_ns,
+	.load_prepare = posix_load_prepare,
 	.load_start = posix_load_start,
 	.load_stop = posix_load_stop,
 	.load_work = posix_load_work,
+	.load_write = posix_load_write,
+	.kernel_entry = port_enter_kernel,
 	.window_begin = port_window_begin,
 	.window_end = port_window_end,
 	.facts = port_facts,
@@ -157,6 +166,7 @@ static int port_thread_is_blocked(struct posix_port *port, long id)
 static const struct posix_os rtsmart_os = {
 	.thread_id = port_thread_id,
 	.thread_is_blocked = port_thread_is_blocked,
+	.no_create = "thread ids come back only when the system idles, and there are 64",
 };
 
 static void set_priorities(struct posix_port *posix)
@@ -224,6 +234,7 @@ void rtsmart_port_init(struct rtsmart_port *port, struct rtsmart_console *consol
 	agent->mode = "U+MMU thread";
 	agent->benches = posix_benches;
 	agent->bench_count = posix_bench_count;
+	agent->kernel_entry_name = "getpid";
 	agent->silence_limit_s = SILENCE_LIMIT_S;
 	agent->arena = arena;
 	agent->arena_size = arena_size;

@@ -53,6 +53,7 @@ const struct bench posix_benches[] = {
 	{
 		.id = 30,
 		.name = "thread.create",
+		.check = posix_create_check,
 		.prepare = posix_create_prepare,
 		.estimate_ms = posix_create_estimate_ms,
 		.run = posix_create_run,
@@ -60,6 +61,7 @@ const struct bench posix_benches[] = {
 	{
 		.id = 31,
 		.name = "thread.join",
+		.check = posix_create_check,
 		.prepare = posix_create_prepare_join,
 		.estimate_ms = posix_create_estimate_ms,
 		.run = posix_create_run,
@@ -67,6 +69,7 @@ const struct bench posix_benches[] = {
 	{
 		.id = 32,
 		.name = "create.join",
+		.check = posix_create_check,
 		.prepare = posix_create_prepare_both,
 		.estimate_ms = posix_create_estimate_ms,
 		.run = posix_create_run,

@@ -91,6 +91,11 @@ static int prepare(struct window *window, enum kind kind, const char *const name
 	return 0;
 }
 
+const char *posix_create_check(const struct agent_port *port)
+{
+	return ((const struct posix_port *)port)->os->no_create;
+}
+
 int posix_create_prepare(struct window *window)
 {
 	static const char *const names[] = {"create", "create.hot", "create.dirty"};

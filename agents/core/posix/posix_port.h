@@ -99,6 +99,8 @@ struct posix_os {
 	 * nobody may use it again: posix_start_thread() then takes one of the system's.
 	 */
 	bool stack_outlives_join;
+	/* Why threads cannot be made and joined thousands of times; NULL: they can. */
+	const char *no_create;
 };
 
 struct posix_load {
@@ -202,6 +204,7 @@ int posix_handoff_prepare_mutex(struct window *window);
 uint32_t posix_handoff_estimate_ms(const struct window *window);
 int posix_handoff_run(struct window *window);
 
+const char *posix_create_check(const struct agent_port *port);
 int posix_create_prepare(struct window *window);
 int posix_create_prepare_join(struct window *window);
 int posix_create_prepare_both(struct window *window);
