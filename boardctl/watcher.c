@@ -458,6 +458,11 @@ void watcher_finish(struct watcher *w)
 	judge_rest(w);
 	check_baud(w, WRONG_BAUD_BYTES_FILE);
 	watcher_settle_pending(w);
+	/* People keep what they have waited for: a system that was started and said nothing. */
+	if (w->state == WATCHER_STATE_HANDOFF && w->verdict.cause == WATCHER_CAUSE_NONE) {
+		w->verdict = w->reached;
+		w->verdict.cause = WATCHER_CAUSE_HANG;
+	}
 }
 
 /* ---------------------------------------------------------------- answers */

@@ -238,7 +238,8 @@ void watcher_feed(struct watcher *watcher, uint64_t now_ms, const void *data, si
 void watcher_tick(struct watcher *watcher, uint64_t now_ms);
 
 /* No more bytes come, and no clock says how long: judges what is left of the
- * text. A capture ends here. */
+ * text. A capture ends here; one that ends at the handoff is a hang, since
+ * people capture what they have waited for. */
 void watcher_finish(struct watcher *watcher);
 
 enum watcher_state watcher_state(const struct watcher *watcher);

@@ -779,7 +779,7 @@ static const struct {
 	const char *says;
 } commands[] = {
 	{LOGS "/06-login.log", 0, ": login, last state login\n"},
-	{"- <" LOGS "/05-silent-at-handoff.log", 0, "standard input: booting, last state handoff"},
+	{"- <" LOGS "/05-silent-at-handoff.log", 1, "standard input: hang, last state handoff"},
 	{LOGS "/37-from-nand.log", 1, ": wrong-medium, last state spl\n"},
 	{"--expect-medium=nand " LOGS "/37-from-nand.log", 0, ": booting"},
 	{"--expect-medium=any " LOGS "/37-from-nand.log", 0, ": booting"},
