@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agents/core/build.h"
 #include "agents/linux/discipline.h"
 #include "agents/linux/file.h"
 #include "agents/linux/mhz.h"
@@ -242,21 +243,9 @@ static void put_payload_crc(struct text *text)
 
 void facts_write_build(struct text *text)
 {
-#if defined(__clang__)
-	text_put(text, "agent_compiler", __VERSION__);
-#else
-	text_put(text, "agent_compiler", "gcc " __VERSION__);
-#endif
-#if defined(__OPTIMIZE__)
-	text_put(text, "agent_optimised", "yes");
-#else
-	text_put(text, "agent_optimised", "no");
-#endif
+	build_put_facts(text);
 #if defined(AGENT_FLAGS)
 	text_put(text, "agent_flags", AGENT_FLAGS);
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-	text_put(text, "agent_sanitized", "yes");
 #endif
 #if defined(__GLIBC__)
 	text_append(text, "agent_libc=glibc ");

@@ -3,6 +3,8 @@
 
 #include <nuttx/config.h>
 
+#include "agents/core/build.h"
+
 /* What the system's own build does for debugging, beside which no figure is comparable. */
 static const char *const debug_aids[] = {
 #if defined(CONFIG_DEBUG_NOOPT)
@@ -100,16 +102,7 @@ static void put_build(struct text *text)
 	text_put(text, "kernel_optimised", "as configured");
 #endif
 	text_put(text, "config_sha256", SAMEBOARD_CONFIG_SHA256);
-#if defined(__clang__)
-	text_put(text, "agent_compiler", __VERSION__);
-#else
-	text_put(text, "agent_compiler", "gcc " __VERSION__);
-#endif
-#if defined(__OPTIMIZE__)
-	text_put(text, "agent_optimised", "yes");
-#else
-	text_put(text, "agent_optimised", "no");
-#endif
+	build_put_facts(text);
 }
 
 void nuttx_facts_write(const struct nuttx_port *port, struct text *text)

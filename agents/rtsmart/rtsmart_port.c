@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/core/build.h"
 #include "agents/core/counter.h"
 
 #ifndef SAMEBOARD_PLATFORM
@@ -86,16 +87,7 @@ static void port_window_end(struct agent_port *port, struct window *window)
 
 static void put_build(struct text *text)
 {
-#if defined(__clang__)
-	text_put(text, "agent_compiler", __VERSION__);
-#else
-	text_put(text, "agent_compiler", "gcc " __VERSION__);
-#endif
-#if defined(__OPTIMIZE__)
-	text_put(text, "agent_optimised", "yes");
-#else
-	text_put(text, "agent_optimised", "no");
-#endif
+	build_put_facts(text);
 	text_put(text, "agent_libc", "musl");
 }
 
