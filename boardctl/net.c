@@ -15,6 +15,7 @@
 
 #include "boardctl/fail.h"
 #include "boardctl/monotonic.h"
+#include "boardctl/ready.h"
 
 #define DRAIN_PAUSE_US 500u
 
@@ -59,26 +60,6 @@ int net_split_address(
 	return 0;
 }
 
-/* 1 ready, 0 time is over, or a negative errno. */
-static int wait_ready(int fd, short events, uint64_t deadline_us)
-{
-	for (;;) {
-		uint64_t now_us = monotonic_get_us();
-		uint64_t left_us = now_us < deadline_us ? deadline_us - now_us : 0;
-		const struct timespec left = {
-			.tv_sec = (time_t)(left_us / 1000000u),
-			.tv_nsec = (long)(left_us % 1000000u) * 1000,
-		};
-		struct pollfd entry = {.fd = fd, .events = events};
-		int ready = ppoll(&entry, 1, &left, NULL);
-
-		if (ready >= 0)
-			return ready;
-		if (errno != EINTR)
-			return -errno;
-	}
-}
-
 static void set_options(int fd)
 {
 	static const struct {
@@ -111,7 +92,7 @@ static int connect_one(const struct addrinfo *info, uint64_t deadline_us)
 		return fd;
 	error = errno;
 	if (error == EINPROGRESS) {
-		ready = wait_ready(fd, POLLOUT, deadline_us);
+		ready = ready_wait(fd, POLLOUT, deadline_us);
 		if (ready == 0)
 			error = ETIMEDOUT;
 		else if (ready < 0)
@@ -162,7 +143,7 @@ ssize_t net_read(int fd, void *buffer, size_t size, unsigned timeout_ms)
 	uint64_t deadline_us = monotonic_get_us() + (uint64_t)timeout_ms * 1000u;
 
 	for (;;) {
-		int ready = wait_ready(fd, POLLIN, deadline_us);
+		int ready = ready_wait(fd, POLLIN, deadline_us);
 		ssize_t got;
 
 		if (ready <= 0)
@@ -192,7 +173,7 @@ int net_write(int fd, const void *data, size_t size, unsigned timeout_ms)
 		}
 		if (put < 0 && errno != EAGAIN && errno != EINTR)
 			return gone_or(errno);
-		ready = wait_ready(fd, POLLOUT, monotonic_get_us() + (uint64_t)timeout_ms * 1000u);
+		ready = ready_wait(fd, POLLOUT, monotonic_get_us() + (uint64_t)timeout_ms * 1000u);
 		if (ready < 0)
 			return ready;
 		if (!ready)

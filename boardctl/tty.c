@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "boardctl/monotonic.h"
+#include "boardctl/ready.h"
 
 #define STUCK_MS 2000u
 
@@ -19,34 +20,12 @@ static int gone_or(int error)
 	return error == EIO || error == ENXIO || error == ENODEV ? -ENODEV : -error;
 }
 
-/* 1 ready, 0 time is over, or a negative errno. */
-static int wait_ready(int fd, short events, uint64_t deadline_us)
-{
-	for (;;) {
-		uint64_t now_us = monotonic_get_us();
-		uint64_t left_us = now_us < deadline_us ? deadline_us - now_us : 0;
-		const struct timespec left = {
-			.tv_sec = (time_t)(left_us / 1000000u),
-			.tv_nsec = (long)(left_us % 1000000u) * 1000,
-		};
-		struct pollfd entry = {.fd = fd, .events = events};
-		int ready = ppoll(&entry, 1, &left, NULL);
-
-		if (ready > 0)
-			return entry.revents & POLLNVAL ? -EBADF : 1;
-		if (!ready)
-			return 0;
-		if (errno != EINTR)
-			return -errno;
-	}
-}
-
 ssize_t tty_read(int fd, void *buffer, size_t size, unsigned timeout_ms)
 {
 	uint64_t deadline_us = monotonic_get_us() + (uint64_t)timeout_ms * 1000u;
 
 	for (;;) {
-		int ready = wait_ready(fd, POLLIN, deadline_us);
+		int ready = ready_wait(fd, POLLIN, deadline_us);
 		ssize_t got;
 
 		if (ready <= 0)
@@ -77,7 +56,7 @@ int tty_write(int fd, const void *data, size_t size, uint32_t baud)
 		}
 		if (put < 0 && errno != EAGAIN && errno != EINTR)
 			return gone_or(errno);
-		ready = wait_ready(fd, POLLOUT,
+		ready = ready_wait(fd, POLLOUT,
 			monotonic_get_us() + STUCK_MS * 1000u +
 				(uint64_t)size * 10u * 1000000u / baud);
 		if (ready < 0)
