@@ -57,7 +57,7 @@ struct cli {
 	const char *import;	     /* set of imported results, NULL: not given */
 	const char *name, *citation; /* of what is imported, NULL: not given */
 	const char *unit;	     /* of what is imported, NULL: as its format has it */
-	int report_fd;		     /* a worker's line to its daemon, 0: none */
+	unsigned report_fd;	     /* a worker's line to its daemon, 0: none */
 	const char *sha256, *bmap;   /* of an image, NULL: not given */
 	bool json, quiet, console, release, reference, raw, force, retry, bisect;
 	const char *junit, *summary;		/* files for a CI system, NULL: not given */
@@ -76,7 +76,7 @@ struct cli_command {
 	const char *name;
 	const char *arguments; /* "SUITE", "[RUN...]" */
 	const char *summary;
-	const char *options; /* letters of the options it takes */
+	const char *options; /* names of those it takes beside help, a space between them */
 	size_t min_arguments, max_arguments;
 	int (*execute)(struct cli *cli); /* an exit code */
 };

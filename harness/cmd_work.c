@@ -33,7 +33,7 @@ static int work_open(struct work *work, struct cli *cli)
 {
 	*work = (struct work){.progress = {.fd = -1}};
 	if (cli->report_fd > 0)
-		progress_begin(&work->progress, cli->report_fd);
+		progress_begin(&work->progress, (int)cli->report_fd);
 	if (lab_open(&work->lab, cli->lab) != 0) {
 		log_error("%s", lab_error(work->lab));
 		return CLI_USAGE;
