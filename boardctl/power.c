@@ -252,10 +252,3 @@ int power_get_watts(struct power *power, double *watts)
 		return power_fail(power, -ENOTSUP, "the %s does not measure", power->place);
 	return power->driver->watts(power, watts);
 }
-
-int power_cycle(struct power *power)
-{
-	int ret = power_set(power, false);
-
-	return ret ? ret : power_set(power, true);
-}

@@ -78,7 +78,4 @@ int power_get(struct power *power, bool *on);
 /* What the board takes, where the switch measures that; else -ENOTSUP. */
 int power_get_watts(struct power *power, double *watts);
 
-/* Off for at least off_ms, then on. */
-int power_cycle(struct power *power);
-
 #endif

@@ -503,11 +503,6 @@ size_t watcher_get_warnings(const struct watcher *w, const struct watcher_warnin
 	return w->warning_count < WATCHER_WARNINGS_MAX ? w->warning_count : WATCHER_WARNINGS_MAX;
 }
 
-bool watcher_has_first_banner(const struct watcher *w)
-{
-	return w->first_banner_seen;
-}
-
 bool watcher_has_loader_banner(const struct watcher *w)
 {
 	return w->loader_banner_seen;

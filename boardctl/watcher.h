@@ -256,8 +256,6 @@ const struct watcher_verdict *watcher_conclude(struct watcher *watcher);
 size_t watcher_get_steps(const struct watcher *watcher, const struct watcher_step **steps);
 size_t watcher_get_warnings(const struct watcher *watcher, const struct watcher_warning **warnings);
 
-/* The system's first banner came (after the last reset). */
-bool watcher_has_first_banner(const struct watcher *watcher);
 /* The loader's banner came (after the last reset). */
 bool watcher_has_loader_banner(const struct watcher *watcher);
 /* Any known banner ever came: without one after power-on the lab is at fault. */

@@ -108,13 +108,6 @@ static const struct rows_column job_columns[] = {
 
 static const struct rows_kind job_rows = ROWS_KIND(struct query_job, job_columns);
 
-int query_jobs(struct store *store, size_t limit, struct query_job **jobs)
-{
-	return rows_read(store, (void **)jobs, &job_rows,
-		JOB_COLUMNS "ORDER BY started_ms DESC, id DESC LIMIT ?", "i",
-		limit ? (int64_t)limit : (int64_t)-1);
-}
-
 int query_job(struct store *store, int64_t job_id, struct query_job **job)
 {
 	int count =

@@ -135,7 +135,6 @@ struct query_filter {
 
 /* Newest first.  `filter` may be NULL. */
 int query_runs(struct store *store, const struct query_filter *filter, struct query_run **runs);
-int query_jobs(struct store *store, size_t limit, struct query_job **jobs);
 
 /* Of a job, oldest first: their number.  The caller frees *run_ids. */
 int query_job_runs(struct store *store, int64_t job_id, int64_t **run_ids);

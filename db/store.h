@@ -83,15 +83,13 @@ int store_begin_job(struct store *store, const struct store_job *job, int64_t *j
 int store_end_job(struct store *store, int64_t job_id, int exit_code, int64_t ended_ms);
 
 /*
- * Marks every run without an end, whose job's process is gone, `interrupted`
- * with a reason, and ends those jobs without an exit code.  Returns the number of
- * runs marked.  Processes are known by boot id, PID namespace, PID and start
- * time: a file is used from one machine and one PID namespace.
+ * Marks every run of a board (NULL: of all) without an end, whose job's process is
+ * gone, `interrupted` with a reason, and ends those jobs without an exit code; a job
+ * with open runs on other boards stays open.  Returns the number of runs marked.
+ * Processes are known by boot id, PID namespace, PID and start time: a file is used
+ * from one machine and one PID namespace.
  */
-int store_recover(struct store *store, int64_t now_ms);
-
-/* The same for the runs of one board; jobs with open runs on others stay open. */
-int store_recover_board(struct store *store, const char *board, int64_t now_ms);
+int store_recover(struct store *store, const char *board, int64_t now_ms);
 
 /* ------------------------------------------------------------------ runs */
 

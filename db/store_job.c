@@ -148,12 +148,7 @@ static int mark_job(struct store *store, int64_t job_id, const char *board, int6
 	return result ? result : marked;
 }
 
-int store_recover(struct store *store, int64_t now_ms)
-{
-	return store_recover_board(store, NULL, now_ms);
-}
-
-int store_recover_board(struct store *store, const char *board, int64_t now_ms)
+int store_recover(struct store *store, const char *board, int64_t now_ms)
 {
 	int64_t *ids = NULL;
 	int count = 0, marked = 0;

@@ -207,7 +207,8 @@ int cli_option_take(const struct cli_option *option, struct cli *cli, const char
 		return take_format(cli, option->format);
 	case OPTION_CALL:
 		return option->take(cli, value);
-	default:
-		return -EINVAL;
+	case OPTION_HELP:
+		break;
 	}
+	return -EINVAL;
 }

@@ -201,7 +201,7 @@ static int close_runs(struct store *store, const char *board, const struct orpha
 		report->runs += rc == 0;
 	}
 	if (rc == 0)
-		rc = store_recover_board(store, board, store_now_ms());
+		rc = store_recover(store, board, store_now_ms());
 	if (rc >= 0)
 		return 0;
 	say(report, "database %s: %s", store_path(store), store_error(store));

@@ -268,14 +268,14 @@ START_TEST(a_dead_jobs_runs_are_found_and_closed_board_by_board)
 	ck_assert_int_eq(orphan_has_window(store, runs[0].id, 1), 0);
 	free(runs);
 	/* Another board's run stays open: that board may still be powered. */
-	ck_assert_int_eq(store_recover_board(store, "a", 9), 1);
+	ck_assert_int_eq(store_recover(store, "a", 9), 1);
 	ck_assert_int_eq(orphan_find_runs(store, "a", &runs), 0);
 	ck_assert_int_eq(orphan_find_runs(store, "b", &runs), 1);
 	free(runs);
 	ck_assert_int_eq(query_job(store, 1, &job), 0);
 	ck_assert_int_eq(job->ended_ms, 0);
 	free(job);
-	ck_assert_int_eq(store_recover_board(store, "b", 10), 1);
+	ck_assert_int_eq(store_recover(store, "b", 10), 1);
 	ck_assert_int_eq(query_job(store, 1, &job), 0);
 	ck_assert_int_eq(job->ended_ms, 10);
 	free(job);

@@ -409,7 +409,7 @@ START_TEST(committed_windows_survive_kill_9_at_any_point)
 		store = fixture_open(path);
 		for (unsigned number = 1; number <= committed; number++)
 			fixture_check_window(store, round, number, 500);
-		ck_assert_int_eq(store_recover(store, FIXTURE_T0 + 77), 1);
+		ck_assert_int_eq(store_recover(store, NULL, FIXTURE_T0 + 77), 1);
 		ck_assert_int_eq(query_run(store, round, &run), 0);
 		ck_assert_int_eq(run->verdict, VERDICT_INTERRUPTED);
 		ck_assert_int_eq(run->ended_ms, FIXTURE_T0 + 77);
@@ -447,8 +447,8 @@ START_TEST(recovery_leaves_living_jobs_and_closed_runs_alone)
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
-	ck_assert_int_eq(store_recover(store, 5), 1);
-	ck_assert_int_eq(store_recover(store, 6), 0);
+	ck_assert_int_eq(store_recover(store, NULL, 5), 1);
+	ck_assert_int_eq(store_recover(store, NULL, 6), 0);
 	ck_assert_int_eq(query_run(store, living, &run), 0);
 	ck_assert_int_eq(run->verdict, VERDICT_RUNNING);
 	free(run);
@@ -465,7 +465,7 @@ START_TEST(recovery_leaves_living_jobs_and_closed_runs_alone)
 	free(job);
 	/* The same process id in another life of the machine is another process. */
 	fixture_sql(path, "UPDATE jobs SET machine = 'other boot' WHERE id = 1");
-	ck_assert_int_eq(store_recover(store, 7), 1);
+	ck_assert_int_eq(store_recover(store, NULL, 7), 1);
 	store_close(store);
 }
 END_TEST
@@ -476,7 +476,7 @@ START_TEST(a_process_id_used_again_is_not_taken_for_the_job)
 
 	fixture_run(store, fixture_job(store, "s"), "linux", 0);
 	fixture_sql(path, "UPDATE jobs SET pid_start = pid_start - 1");
-	ck_assert_int_eq(store_recover(store, 7), 1);
+	ck_assert_int_eq(store_recover(store, NULL, 7), 1);
 	store_close(store);
 }
 END_TEST

@@ -97,12 +97,12 @@ START_TEST(a_boot_is_followed_from_state_to_state)
 	ck_assert(watcher_has_loader_banner(&w));
 	feed(COUNTDOWN PROMPT);
 	check_state(WATCHER_STATE_UBOOT_PROMPT);
-	ck_assert(!watcher_has_first_banner(&w));
+	ck_assert(!w.first_banner_seen);
 	feed(HANDOFF);
 	check_state(WATCHER_STATE_HANDOFF);
 	feed(LINUX);
 	check_state(WATCHER_STATE_LINUX);
-	ck_assert(watcher_has_first_banner(&w));
+	ck_assert(w.first_banner_seen);
 	feed(USERSPACE);
 	check_state(WATCHER_STATE_USERSPACE);
 	feed("\x1b[1;32mroot\x1b[0m@board:~# \x1b[6n");
@@ -118,12 +118,12 @@ START_TEST(bare_metal_is_known_by_its_first_banner)
 	check_state(WATCHER_STATE_HANDOFF);
 	feed("\x1b[0m  sameboard-agent 1 bare metal\r\n");
 	check_state(WATCHER_STATE_BAREMETAL);
-	ck_assert(watcher_has_first_banner(&w));
+	ck_assert(w.first_banner_seen);
 	check_cause(WATCHER_CAUSE_NONE);
 	feed(OPENSBI);
 	check_cause(WATCHER_CAUSE_RESET);
 	ck_assert_int_eq(watcher_verdict(&w)->state, WATCHER_STATE_BAREMETAL);
-	ck_assert(!watcher_has_first_banner(&w));
+	ck_assert(!w.first_banner_seen);
 }
 END_TEST
 

@@ -118,12 +118,9 @@ static void read_all(struct store *store)
 	struct queue_health *health;
 	struct queue_row *rows;
 	struct query_run *runs;
-	struct query_job *jobs;
 	int64_t id;
 	int count;
 
-	check(store, query_jobs(store, 0, &jobs));
-	free(jobs);
 	check(store, query_baselines(store, &baselines));
 	free(baselines);
 	check(store, queue_list_open(store, &rows));
