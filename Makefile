@@ -170,7 +170,7 @@ $(BUILD)/arm64/sameboard-agent: $(agent_src) $(wildcard protocol/*.h agents/core
 agent-arm64: $(BUILD)/arm64/sameboard-agent
 
 # Bare metal: one image and its test builds, each with its own objects.
-baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick long-handoff
+baremetal_variants := baremetal dead-timer chatter watchdog-left-on long-tick long-handoff tick-spin reset
 baremetal_codegen := -Os -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany
 baremetal_flags = -std=c11 $(baremetal_codegen) -g $(target_warnings) -I. -DSAMEBOARD_VERSION='"$(VERSION)"' \
 	-DBAREMETAL_FLAGS='"$(baremetal_codegen)"' -ffreestanding -fno-builtin -nostdlib -fno-pic -ffunction-sections \
@@ -204,6 +204,8 @@ $(eval $(call baremetal_build,chatter,-DTEST_BUILD_CHATTER))
 $(eval $(call baremetal_build,watchdog-left-on,-DTEST_BUILD_WATCHDOG_LEFT_ON))
 $(eval $(call baremetal_build,long-tick,-DTEST_BUILD_LONG_TICK))
 $(eval $(call baremetal_build,long-handoff,-DTEST_BUILD_LONG_HANDOFF))
+$(eval $(call baremetal_build,tick-spin,-DTEST_BUILD_TICK_SPIN))
+$(eval $(call baremetal_build,reset,-DTEST_BUILD_RESET))
 # Only for tests: what watchdog-left-on does, sooner.
 $(eval $(call baremetal_build,watchdog-short,-DTEST_BUILD_WATCHDOG_LEFT_ON -DTEST_BUILD_WATCHDOG_MS=2000))
 $(BUILD)/tests/check_baremetal: | $(patsubst %,$(BUILD)/baremetal/%.bin,$(baremetal_variants) watchdog-short)
@@ -385,6 +387,12 @@ CAMPAIGN_CARDS ?= 10000
 .PHONY: campaign-card
 campaign-card: $(BUILD)/tests/check_card_campaign
 	$(Q)SAMEBOARD_CARD_CAMPAIGN=$(CAMPAIGN_CARDS) $(BUILD)/tests/check_card_campaign
+
+## campaign-traps: each trap and each clean system ten times (CAMPAIGN_TRAPS=N); goes on where it was stopped
+CAMPAIGN_TRAPS ?= 10
+.PHONY: campaign-traps
+campaign-traps: $(programs) $(BUILD)/tests/check_traps images
+	$(Q)SAMEBOARD_TRAPS=$(CAMPAIGN_TRAPS) SAMEBOARD_TRAPS_FILE=$(BUILD)/traps.txt $(BUILD)/tests/check_traps
 
 ## campaign-rt: PREEMPT_RT against its twin in repeatable time; builds their kernels if need be
 .PHONY: campaign-rt

@@ -251,28 +251,52 @@ static int judge_golden(struct job *job, int64_t first, int64_t last)
 	return 1;
 }
 
-/* A trap has passed when the gate that is there for it has failed. */
+/* A trap has passed when it was caught. */
+static int close_trap(struct job *job, int rc, const struct trap_finding *finding)
+{
+	struct store *store = job->request->store;
+
+	if (rc < 0)
+		return job_fail(job, 3, "database %s: %s", store_path(store), store_error(store));
+	if (finding->outcome == TRAP_MISSED)
+		log_error("%s", finding->text);
+	else
+		log_progress("%s", finding->text);
+	return finding->outcome == TRAP_MISSED ? 1 : 0;
+}
+
 static int exit_code_of(struct job *job, const char *system, const struct run_result *result)
 {
-	const char *trap = suite_get_trap(job->request->suite, system);
-	int code = run_exit_code(result), count;
-	struct query_gate *gates = NULL;
-	bool is_caught = false;
+	const struct trap *trap = suite_get_trap(job->request->suite, system);
+	int code = run_exit_code(result);
+	struct trap_finding finding;
 
-	if (!trap || code >= 2)
+	/* What shows in a comparison only must pass until then. */
+	if (!trap || trap->is_rise || code >= 2)
 		return code;
-	count = query_gates(job->request->store, result->run_id, &gates);
-	for (int i = 0; i < count; i++)
-		is_caught |=
-			gates[i].verdict == GATE_VERDICT_FAIL && strcmp(gates[i].id, trap) == 0;
-	free(gates);
-	if (is_caught)
-		log_progress(
-			"run %lld: gate %s has caught %s", (long long)result->run_id, trap, system);
-	else
-		log_error("run %lld: gate %s has NOT caught %s", (long long)result->run_id, trap,
-			system);
-	return is_caught ? 0 : 1;
+	return close_trap(
+		job, trap_judge_run(trap, job->request->store, result->run_id, &finding), &finding);
+}
+
+/* Traps that show against the job's other runs. */
+static int judge_rises(struct job *job)
+{
+	const struct suite *suite = job->request->suite;
+	int exit_code = 0;
+
+	for (size_t i = 0; i < suite->trap_count; i++) {
+		const struct trap *trap = &suite->traps[i];
+		struct trap_finding finding;
+
+		if (!trap->is_rise || !find_manifest(job, trap->system))
+			continue;
+		exit_code = worse(
+			exit_code, close_trap(job,
+					   trap_judge_rise(trap, job->request->store, job->id,
+						   suite->time == SUITE_TIME_ICOUNT, &finding),
+					   &finding));
+	}
+	return exit_code;
 }
 
 static int execute_runs(struct job *job, struct board *board, int64_t golden[2])
@@ -323,7 +347,7 @@ static int execute_runs(struct job *job, struct board *board, int64_t golden[2])
 				"%d lab failures in a row, the job ends: %s", lab_failures,
 				result.reason);
 	}
-	return exit_code;
+	return worse(exit_code, judge_rises(job));
 }
 
 static int begin_job(struct job *job)

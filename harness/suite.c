@@ -115,14 +115,14 @@ static const struct document_shape ppm_shape = {
 static const struct document_key trap_value = {
 	.name = "",
 	.kind = DOCUMENT_STRING,
-	.expected = "the id of the gate that must fail",
-	DOCUMENT_AT(struct suite_trap, gate),
+	.expected = TRAP_EXPECTED,
+	DOCUMENT_AT(struct trap, expected),
 };
 
 static const struct document_shape trap_shape = {
 	.noun = "a trap",
-	.size = sizeof(struct suite_trap),
-	.name_offset = offsetof(struct suite_trap, system),
+	.size = sizeof(struct trap),
+	.name_offset = offsetof(struct trap, system),
 	.node_offset = SIZE_MAX,
 	.value = &trap_value,
 };
@@ -409,17 +409,12 @@ static int check_systems(struct suite *suite)
 }
 
 /* A gate of a later version may be named, a slip of the pen may not. */
-static int check_gates(struct suite *suite)
+static int check_allowed(struct suite *suite)
 {
 	const char *ids[GATES + 1] = {NULL};
 
 	for (int i = 0; i < GATES; i++)
 		ids[i] = gate_describe((enum gate)i)->id;
-	for (size_t i = 0; i < suite->trap_count; i++)
-		if (gate_find(suite->traps[i].gate) < 0)
-			return document_fail(suite->document, document_root(suite->document),
-				"traps", "\"%s\" is no gate; `sameboard gates` lists them",
-				suite->traps[i].gate);
 	for (size_t i = 0; i < suite->allow_unknown_count; i++) {
 		const char *id = suite->allow_unknown[i];
 		const char *nearest = gate_find(id) < 0 ? document_nearest(id, ids) : NULL;
@@ -428,6 +423,33 @@ static int check_gates(struct suite *suite)
 			return document_fail(suite->document, document_root(suite->document),
 				"allow_unknown", "gate \"%s\" is unknown; did you mean \"%s\"?", id,
 				nearest);
+	}
+	return 0;
+}
+
+static bool has_system(const struct suite *suite, const char *name)
+{
+	for (size_t i = 0; i < suite->system_count; i++)
+		if (strcmp(suite->systems[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int check_traps(struct suite *suite)
+{
+	const struct document_node *root = document_root(suite->document);
+
+	for (size_t i = 0; i < suite->trap_count; i++) {
+		struct trap *trap = &suite->traps[i];
+
+		if (trap_parse(trap) != 0)
+			return document_fail(suite->document, root, "traps",
+				"\"%s\" is no gate (`sameboard gates` lists them) and no row; "
+				"expected " TRAP_EXPECTED,
+				trap->expected);
+		if (trap->is_rise && !has_system(suite, trap->clean))
+			return document_fail(suite->document, root, "traps",
+				"\"%s\" is not measured; expected one of \"systems\"", trap->clean);
 	}
 	return 0;
 }
@@ -520,7 +542,9 @@ static int fill(struct suite *suite)
 	if (!result)
 		result = check_systems(suite);
 	if (!result)
-		result = check_gates(suite);
+		result = check_allowed(suite);
+	if (!result)
+		result = check_traps(suite);
 	if (!result)
 		result = read_primaries(suite, file.primary);
 	return result;
@@ -580,11 +604,11 @@ const char *suite_phase_name(enum suite_phase phase)
 	return (unsigned)phase <= SUITE_PHASE_BOTH ? phase_words[phase] : "?";
 }
 
-const char *suite_get_trap(const struct suite *suite, const char *system)
+const struct trap *suite_get_trap(const struct suite *suite, const char *system)
 {
 	for (size_t i = 0; i < suite->trap_count; i++)
 		if (strcmp(suite->traps[i].system, system) == 0)
-			return suite->traps[i].gate;
+			return &suite->traps[i];
 	return NULL;
 }
 

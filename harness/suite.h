@@ -11,6 +11,7 @@
 
 #include "harness/catalogue.h"
 #include "harness/document.h"
+#include "harness/trap.h"
 
 enum suite_phase {
 	SUITE_PHASE_ALIGNED,   /* deadlines on a tick */
@@ -54,11 +55,6 @@ struct suite_clock_error {
 };
 
 /* A fact that a system must report: "touch", or of one system only "linux:touch". */
-/* A system that is wrong on purpose, and the gate that must fail because of it. */
-struct suite_trap {
-	const char *system, *gate;
-};
-
 struct suite_required {
 	const char *fact;
 	const char *value; /* "*": anything but nothing, none and unknown */
@@ -79,7 +75,7 @@ struct suite {
 	size_t allow_unknown_count;
 	struct suite_clock_error *accept_clock_ppm;
 	size_t accept_clock_count;
-	struct suite_trap *traps;
+	struct trap *traps;
 	size_t trap_count;
 	struct suite_required *required;
 	size_t required_count;
@@ -108,8 +104,8 @@ const char *suite_error(const struct suite *suite);
 /* "aligned", "arbitrary", "both". */
 const char *suite_phase_name(enum suite_phase phase);
 
-/* The gate that must fail on this system; NULL: it is no trap. */
-const char *suite_get_trap(const struct suite *suite, const char *system);
+/* What the suite expects of this system; NULL: it is no trap. */
+const struct trap *suite_get_trap(const struct suite *suite, const char *system);
 
 /* Whether the suite lets this gate be unknown; the accepted clock error of a system (0 if none). */
 bool suite_allows_unknown(const struct suite *suite, const char *gate);

@@ -209,6 +209,19 @@ START_TEST(test_unchanged_runs_repeat_and_two_instructions_are_a_regression)
 }
 END_TEST
 
+START_TEST(test_five_us_in_the_tick_handler_show_against_a_clean_system)
+{
+	struct lab_rig rig;
+
+	lab_rig_start_icount(&rig, 16);
+	lab_rig_expect(&rig, 0, (const char *[]){"run", "traps-icount", NULL});
+	ck_assert_msg(
+		strstr(rig.err, "wake.idle aligned p50 of baremetal-tick-spin is caught") != NULL,
+		"%s", end_of(rig.err));
+	lab_rig_stop(&rig);
+}
+END_TEST
+
 START_TEST(test_suites_and_images_for_another_clock_are_refused)
 {
 	struct lab_rig rig;
@@ -245,6 +258,7 @@ int main(void)
 	tcase_add_test(refused, test_suites_and_images_for_another_clock_are_refused);
 	tcase_set_timeout(refused, 60);
 	tcase_add_test(exact, test_unchanged_runs_repeat_and_two_instructions_are_a_regression);
+	tcase_add_test(exact, test_five_us_in_the_tick_handler_show_against_a_clean_system);
 	tcase_set_timeout(exact, 900);
 	suite_add_tcase(suite, refused);
 	suite_add_tcase(suite, exact);

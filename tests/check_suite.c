@@ -34,7 +34,7 @@ END_TEST
 START_TEST(what_this_version_measures_is_what_its_agents_have)
 {
 	static const unsigned ids[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 12, 13, 20, 21, 22, 30, 31,
-		32, 40, 41, 42, 50, 60, 70, 90, 95, 98, 99};
+		32, 40, 41, 42, 50, 60, 70, 80, 90, 95, 98, 99};
 	size_t count, at = 0;
 	const struct catalogue_bench *benches = catalogue_benches(&count);
 
@@ -132,7 +132,7 @@ END_TEST
 	"\"wake.period\", \"irq.thread\", \"syscall\", \"mutex.pair\", \"sem.pair\", "             \
 	"\"yield.switch\", \"sem.handoff\", \"sem.handoff.low\", \"mutex.handoff\", "              \
 	"\"thread.create\", \"thread.join\", \"create.join\", \"timer.oneshot\", \"timer.set\", "  \
-	"\"clock.audit\", \"pi.bound\", \"malloc\", \"noise\", \"containment\", \"price\", "       \
+	"\"clock.audit\", \"pi.bound\", \"malloc\", \"noise\", \"pipeline\", \"containment\", \"price\", "       \
 	"\"sleep.check\" or \"reference\""
 
 static const struct {

@@ -22,12 +22,14 @@ void testbuild_tick(uint64_t ticks)
 }
 #endif
 
-#ifdef TEST_BUILD_WATCHDOG_LEFT_ON
+#ifdef TEST_BUILD_RESET
+#define TEST_BUILD_WATCHDOG_MS 3000u
+#elif !defined(TEST_BUILD_WATCHDOG_MS)
 /* The period that U-Boot gives the D1's watchdog. */
-#ifndef TEST_BUILD_WATCHDOG_MS
 #define TEST_BUILD_WATCHDOG_MS 16000u
 #endif
 
+#if defined(TEST_BUILD_WATCHDOG_LEFT_ON) || defined(TEST_BUILD_RESET)
 void testbuild_tick(uint64_t ticks)
 {
 	if (ticks == TEST_BUILD_WATCHDOG_MS)

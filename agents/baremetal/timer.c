@@ -107,6 +107,7 @@ void timer_wait_interrupt(uint64_t deadline_counts)
 
 void timer_handle_interrupt(uint64_t entry_counts, uint64_t entry_instret)
 {
+	testbuild_begin_tick(&timer.next_tick, entry_counts, timer.period);
 	timer.interrupts = timer.interrupts + 1;
 	if (timer.deadline <= entry_counts) {
 		timer.deadline = TIMER_NEVER;

@@ -110,6 +110,16 @@ linux_system() {
 	system_write "$name" "$dir/$name.img" "$body" >"$dir/$name.json"
 }
 
+# linux_trap DIR NAME TRAP: NAME.json in DIR, the card of linux started with a
+# trap, which init knows.  It has no plan: a card that starts by itself does
+# not know of it.
+linux_trap() {
+	sed -e 's/^  "system": "linux",$/  "system": "'"$2"'",/' \
+		-e "/setenv bootargs/s/$linux_arguments/& sameboard_trap=$3/" \
+		-e '/^  "plan": /d' "$images/linux.json" >"$1/$2.json"
+	grep -q "sameboard_trap=$3" "$1/$2.json" || die "$2.json: no trap was set"
+}
+
 # baremetal_system DIR NAME VARIANT: one of the bare-metal images.
 baremetal_system() {
 	local dir=$1 name=$2 stem=$build/baremetal/$3 producer version tick_us plan body
@@ -153,21 +163,28 @@ baremetal_system() {
 	system_write "$name" "$dir/$name.img" "$body" >"$dir/$name.json"
 }
 
-# system_make NAME KEY FUNCTION ARG...: NAME.img and NAME.json in the images'
-# folder, unless they were made from the same KEY.
+# system_file NAME: the file of the card, as the manifest has it.
+system_file() {
+	sed -n 's/^  "file": "\(.*\)",$/\1/p' "$images/$1.json"
+}
+
+# system_make NAME KEY FUNCTION ARG...: NAME.json and, unless it is of another's
+# card, NAME.img in the images' folder, unless they were made from the same KEY.
 system_make() {
-	local name=$1 key=$2 function=$3 tmp
+	local name=$1 key=$2 function=$3 tmp file
 
 	shift 3
-	if [ -f "$images/$name.img" ] && [ -f "$images/$name.json" ] &&
+	if [ -f "$images/$name.json" ] && [ -f "$images/$(system_file "$name")" ] &&
 		[ "$(cat "$images/$name.key" 2>/dev/null)" = "$key" ]; then
 		return
 	fi
-	say IMAGE "$name.img"
+	say IMAGE "$name"
 	tmp=$(mktemp -d "$images/tmp.XXXXXX")
 	"$function" "$tmp" "$@"
 	rm -f -- "$images/$name.key"
-	mv -f -- "$tmp/$name.img" "$tmp/$name.json" "$images/"
+	for file in "$tmp/$name".{img,json}; do
+		[ ! -f "$file" ] || mv -f -- "$file" "$images/"
+	done
 	rm -rf -- "$tmp"
 	printf '%s\n' "$key" >"$images/$name.key"
 }
