@@ -194,11 +194,12 @@ static size_t collect(const struct side *side, const char *system, const struct 
 	return count;
 }
 
-/* The row that a benchmark is about, not what its caller or its warm-up paid. */
+/* The row that a benchmark is about, not what its caller paid or a part of it took. */
 static bool is_primary(const struct suite *suite, const struct query_figures *figures,
 	const struct statistic *statistic)
 {
-	if (strncmp(figures->series, "caller", 6) == 0)
+	if (strncmp(figures->series, "caller", 6) == 0 ||
+		strncmp(figures->series, "stage.", 6) == 0)
 		return false;
 	for (size_t i = 0; i < suite->primary_count; i++)
 		if (suite->primary[i].bench->id == figures->bench &&

@@ -214,6 +214,35 @@ START_TEST(a_waiter_that_never_blocks_fails_the_row)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- pipeline */
+
+/* Of 20 jobs after 4 of the warm-up, as an independent program found it. */
+#define PIPELINE_ANSWER 15554839500829082630ull
+
+START_TEST(the_stages_of_a_job_make_the_whole_of_it)
+{
+	static const char *const names[] = {
+		"stage.capture", "stage.preprocess", "stage.compute", "stage.postprocess"};
+	const struct window_plan plan = {.window = 1, .bench = 80, .n = 20};
+
+	ck_assert_int_eq(measure(&plan), 0);
+	ck_assert_uint_eq(number_of("pipeline_answer"), PIPELINE_ANSWER);
+	ck_assert_uint_eq(find("total")->count, 20);
+	ck_assert_uint_eq(find("cold")->count, 4);
+	for (uint32_t i = 0; i < 20; i++) {
+		int32_t left = ((const int32_t *)find("total")->data)[i];
+
+		for (size_t stage = 0; stage < 4; stage++) {
+			int32_t counts = ((const int32_t *)find(names[stage])->data)[i];
+
+			ck_assert_int_gt(counts, 0);
+			left -= counts;
+		}
+		ck_assert_int_eq(left, 0);
+	}
+}
+END_TEST
+
 /* ---------------------------------------------------------------- inheritance */
 
 static const struct {
@@ -434,6 +463,7 @@ int main(void)
 	tcase_add_loop_test(tcase,
 		inheritance_is_only_shown_where_without_it_the_medium_thread_comes_between, 0,
 		(int)(sizeof(mediums) / sizeof(mediums[0])));
+	tcase_add_test(tcase, the_stages_of_a_job_make_the_whole_of_it);
 	tcase_add_test(tcase, two_switches_make_a_round_trip);
 	tcase_add_test(tcase, early_wakes_are_counted_and_kept);
 	tcase_add_test(tcase, the_phase_of_a_wait_goes_through_the_tick_in_eighths);

@@ -8,6 +8,7 @@
 #include "agents/core/noise.h"
 #include "agents/core/oneshot.h"
 #include "agents/core/period.h"
+#include "agents/core/pipeline.h"
 #include "agents/core/price.h"
 #include "agents/core/reference.h"
 #include "agents/core/wake.h"
@@ -95,6 +96,13 @@ static const struct bench core_benches[] = {
 		.prepare = noise_prepare,
 		.estimate_ms = noise_estimate_ms,
 		.run = noise_run,
+	},
+	{
+		.id = 80,
+		.name = "pipeline",
+		.prepare = pipeline_prepare,
+		.estimate_ms = pipeline_estimate_ms,
+		.run = pipeline_run,
 	},
 	{
 		.id = 95,
