@@ -40,7 +40,7 @@ static const char *name_trial(const struct trial *trial)
 /* ------------------------------------------------------------------- trial */
 
 /* The suite with less to wait for; the audit needs 10 s. */
-static const char *shorten(struct lab_rig *rig)
+static void shorten(struct lab_rig *rig, char *path, size_t size_max)
 {
 	static const char *const changes[][2] = {
 		{"\"duration_ms\": 20000", "\"duration_ms\": 10000"},
@@ -62,7 +62,8 @@ static const char *shorten(struct lab_rig *rig)
 			changes[i][1], at + strlen(changes[i][0]));
 		memcpy(text, changed, sizeof(text));
 	}
-	return scratch_write(&rig->scratch, "traps.json", text, strlen(text));
+	snprintf(path, size_max, "%s",
+		scratch_write(&rig->scratch, "traps.json", text, strlen(text)));
 }
 
 /* Whether the job said that it caught the system; its words are printed where it did not. */
@@ -82,19 +83,18 @@ static bool run_trial(const struct trial *trial, bool is_short)
 	bool is_icount = trial->system < 0, is_right;
 	const char *system = is_icount ? "baremetal-tick-spin" : name_trial(trial);
 	struct lab_rig rig;
-	char os[128];
+	char os[128], path[300];
 	int exit_code;
 
+	snprintf(path, sizeof(path), "%s", is_icount ? "traps-icount" : "traps");
 	if (is_icount)
 		lab_rig_start_icount(&rig, CARD_MIB);
 	else
 		lab_rig_start(&rig, NULL, CARD_MIB);
 	snprintf(os, sizeof(os), "--os=%s%s", system, is_icount ? ",baremetal" : "");
-	exit_code = lab_rig_run(&rig, (const char *[]){"run",
-					      is_icount	 ? "traps-icount"
-					      : is_short ? shorten(&rig)
-							 : "traps",
-					      os, NULL});
+	if (is_short)
+		shorten(&rig, path, sizeof(path));
+	exit_code = lab_rig_run(&rig, (const char *[]){"run", path, os, NULL});
 	is_right = exit_code == 0 && !lab_rig_has_power(&rig) &&
 		   (!suite_get_trap(suite, system) || has_caught(&rig, system));
 	if (!is_right)
