@@ -112,7 +112,10 @@ int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, 
 		else
 			json = compare_to_json(&compare);
 		tell(&against, json);
-		rc = cli_print_json(json);
+		if (outcome)
+			outcome->json = json;
+		else
+			rc = cli_print_json(json);
 	} else {
 		text = compare_to_text(&compare);
 		log_result("%s", text ? text : "out of memory\n");

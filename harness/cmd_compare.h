@@ -15,12 +15,14 @@ struct cmd_outcome {
 	const char *const *confirmed; /* suspects that showed before; NULL: there were none */
 	char **suspects;	      /* names of rows, set here; free each and the list */
 	size_t suspect_count;
+	cJSON *json; /* the document, set here and not printed; delete it */
 };
 
 /*
  * Systems side by side and, with a baseline (may be NULL), the verdicts against
  * it.  `json`, which may be NULL, is printed with both in it where JSON is
- * wanted, and deleted.  `outcome` may be NULL.  An exit code.
+ * wanted, and deleted; with an `outcome`, which may be NULL, it is left there
+ * instead.  An exit code.
  */
 int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, size_t count,
 	const struct baseline *baseline, struct cmd_outcome *outcome, cJSON *json);

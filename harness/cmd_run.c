@@ -127,7 +127,36 @@ static void outcome_free(struct cmd_outcome *outcome)
 	for (size_t i = 0; i < outcome->suspect_count; i++)
 		free(outcome->suspects[i]);
 	free(outcome->suspects);
+	cJSON_Delete(outcome->json);
 	*outcome = (struct cmd_outcome){0};
+}
+
+static bool is_shown_again(const char *suspect, const struct cmd_outcome *second)
+{
+	for (size_t i = 0; i < second->suspect_count; i++)
+		if (strcmp(suspect, second->suspects[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Both jobs in one document: the second is the first one's "retry". */
+static void join_documents(struct cmd_outcome *first, struct cmd_outcome *second)
+{
+	cJSON *suspects;
+
+	if (!first->json || !second->json)
+		return;
+	suspects = cJSON_AddArrayToObject(second->json, "suspects");
+	for (size_t i = 0; i < first->suspect_count; i++) {
+		cJSON *suspect = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(suspect, "row", first->suspects[i]);
+		cJSON_AddBoolToObject(
+			suspect, "shows_again", is_shown_again(first->suspects[i], second));
+		cJSON_AddItemToArray(suspects, suspect);
+	}
+	cJSON_AddItemToObject(first->json, "retry", second->json);
+	second->json = NULL;
 }
 
 /*
@@ -148,14 +177,13 @@ static int retry(struct cli *cli, struct job_request *request, const struct base
 	request->seed++;
 	exit_code = execute(cli, request, baseline, &second);
 	for (size_t i = 0; i < first->suspect_count; i++) {
-		bool is_shown = false;
+		bool is_shown = is_shown_again(first->suspects[i], &second);
 
-		for (size_t j = 0; j < second.suspect_count && !is_shown; j++)
-			is_shown = strcmp(first->suspects[i], second.suspects[j]) == 0;
 		shown += is_shown;
 		log_error("suspect %s %s", first->suspects[i],
 			is_shown ? "shows again: a regression" : "does not show again");
 	}
+	join_documents(first, &second);
 	outcome_free(&second);
 	return exit_code == CLI_PASS && shown ? CLI_FAIL : exit_code;
 }
@@ -165,11 +193,15 @@ static int execute_all(
 {
 	struct cmd_outcome outcome = {0};
 	int exit_code = execute(cli, request, baseline, &outcome);
+	int rc = CLI_PASS;
 
 	if (exit_code == CLI_PASS && outcome.suspect_count && (cli->retry || cli->bisect))
 		exit_code = retry(cli, request, baseline, &outcome);
+	if (outcome.json)
+		rc = cli_print_json(outcome.json);
+	outcome.json = NULL;
 	outcome_free(&outcome);
-	return exit_code;
+	return rc != CLI_PASS ? rc : exit_code;
 }
 
 /* Without a daemon, under the board's lock. */

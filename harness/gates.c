@@ -52,7 +52,8 @@ static const struct gate_description descriptions[GATES] = {
 		"a panel without its display or network is no product, and measures faster"},
 	[GATE_MACHINE_STATE] = {"machine-state", false,
 		"the machine was as fast as in the other runs of the job",
-		"fixed work takes within 1 % of the median of the job's runs before",
+		"fixed work takes within 1 % of the median of the job's runs before whose agents "
+		"were built alike",
 		"two systems on a machine that changed its speed in between are not compared"},
 	[GATE_BUILD_COMPARABLE] = {"build-comparable", false,
 		"system and agent were built to be fast, and not to be looked into",

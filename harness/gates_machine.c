@@ -43,7 +43,8 @@ static void judge_machine_state(struct gate_set *set, const struct gate_run *run
 			"an emulated processor has no speed of its own");
 	} else if (run->reference_runs == 0) {
 		gate_add(set, GATE_MACHINE_STATE, 0, GATE_VERDICT_NOT_APPLICABLE,
-			"no run of the job before this one has measured fixed work");
+			"no run of the job before this one, with an agent built alike, has measured "
+			"fixed work");
 	} else if (run->reference_first <= 0) {
 		gate_add(set, GATE_MACHINE_STATE, 0, GATE_VERDICT_UNKNOWN,
 			"fixed work was not measured");
@@ -51,8 +52,9 @@ static void judge_machine_state(struct gate_set *set, const struct gate_run *run
 		change = run->reference_first / run->reference_peers - 1;
 		gate_add(set, GATE_MACHINE_STATE, 0,
 			fabs(change) > GATE_REFERENCE_RATIO ? GATE_VERDICT_FAIL : GATE_VERDICT_PASS,
-			"%d counts, %.0f in %u runs before: %+.2f %%", run->reference_first,
-			run->reference_peers, run->reference_runs, change * 100);
+			"%d counts, %.0f in %u runs before of agents built alike: %+.2f %%",
+			run->reference_first, run->reference_peers, run->reference_runs,
+			change * 100);
 	}
 }
 

@@ -79,29 +79,50 @@ void run_evidence_take_window(struct run *run, const struct run_window *window)
 	evidence->wake_bracket = (double)bracket;
 }
 
-/* The median of fixed work in the job's valid runs so far. */
-static void find_peers(struct run *run)
+/* Another compiler or other flags make other work of the same source. */
+static bool is_built_alike(
+	const struct query_fact *mine, int count, struct store *store, int64_t run_id)
 {
-	const struct query_points which = {.window = "reference",
-		.series = "integer",
-		.metric = "p50",
-		.job_id = run->request->job_id};
+	static const char *const keys[] = {"agent_compiler", "agent_optimised", "agent_sanitized",
+		"build.compiler", "build.flags"};
+	struct query_fact *theirs = NULL;
+	int their_count = query_facts(store, run_id, &theirs);
+	bool is_alike = their_count >= 0;
+
+	for (size_t i = 0; is_alike && i < sizeof(keys) / sizeof(keys[0]); i++)
+		is_alike = strcmp(query_find_fact(mine, count, keys[i], ""),
+				   query_find_fact(theirs, their_count, keys[i], "")) == 0;
+	free(theirs);
+	return is_alike;
+}
+
+void run_evidence_find_peers(
+	struct store *store, int64_t job_id, int64_t run_id, struct gate_run *evidence)
+{
+	const struct query_points which = {
+		.window = "reference", .series = "integer", .metric = "p50", .job_id = job_id};
 	struct query_point *points = NULL;
-	int count = query_points(run->request->store, &which, &points);
+	struct query_fact *facts = NULL;
+	int fact_count = query_facts(store, run_id, &facts);
+	int count = query_points(store, &which, &points);
 	double *values = count > 0 ? calloc((size_t)count, sizeof(*values)) : NULL;
+	int64_t last = 0;
 	unsigned runs = 0;
 	size_t used = 0;
 
 	for (int i = 0; values && i < count; i++) {
-		if (points[i].verdict != VERDICT_PASS || points[i].run_id == run->result->run_id)
+		if (points[i].verdict != VERDICT_PASS || points[i].run_id == run_id ||
+			!is_built_alike(facts, fact_count, store, points[i].run_id))
 			continue;
-		runs += i == 0 || points[i].run_id != points[i - 1].run_id;
+		runs += points[i].run_id != last;
+		last = points[i].run_id;
 		values[used++] = points[i].value;
 	}
-	run->evidence.reference_runs = runs;
-	run->evidence.reference_peers = used ? stats_median(values, used) : 0;
+	evidence->reference_runs = runs;
+	evidence->reference_peers = used ? stats_median(values, used) : 0;
 	free(values);
 	free(points);
+	free(facts);
 }
 
 void run_evidence_end(struct run *run)
@@ -118,7 +139,8 @@ void run_evidence_end(struct run *run)
 	evidence->build_config = manifest->build.config_sha256;
 	evidence->build_is_debug = manifest->build.debug;
 	evidence->agent_expected = manifest->agent_sha256 ? SAMEBOARD_VERSION : NULL;
-	find_peers(run);
+	run_evidence_find_peers(
+		run->request->store, run->request->job_id, run->result->run_id, evidence);
 }
 
 int run_evidence_store(struct run *run)

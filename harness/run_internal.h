@@ -84,6 +84,9 @@ void run_evidence_take_agent(struct run *run, const char *version);
 void run_evidence_take_facts(struct run *run, const char *facts);
 void run_evidence_take_window(struct run *run, const struct run_window *window);
 void run_evidence_end(struct run *run);
+/* Fixed work in the job's valid runs so far whose agents were built as this run's was. */
+void run_evidence_find_peers(
+	struct store *store, int64_t job_id, int64_t run_id, struct gate_run *evidence);
 
 /* Kept beside the samples; errors of the store. */
 int run_evidence_store(struct run *run);
