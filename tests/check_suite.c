@@ -127,12 +127,12 @@ END_TEST
 #define SW S "\"windows\": [\n"
 
 /* All that agents of this version have. */
-#define KNOWN                                                                                      \
-	"\"floor\", \"wake.idle\", \"wake.cpu\", \"wake.cache\", \"wake.ipc\", \"irq.split\", "    \
-	"\"wake.period\", \"irq.thread\", \"syscall\", \"mutex.pair\", \"sem.pair\", "             \
-	"\"yield.switch\", \"sem.handoff\", \"sem.handoff.low\", \"mutex.handoff\", "              \
-	"\"thread.create\", \"thread.join\", \"create.join\", \"timer.oneshot\", \"timer.set\", "  \
-	"\"clock.audit\", \"pi.bound\", \"malloc\", \"noise\", \"pipeline\", \"containment\", \"price\", "       \
+#define KNOWN                                                                                              \
+	"\"floor\", \"wake.idle\", \"wake.cpu\", \"wake.cache\", \"wake.ipc\", \"irq.split\", "            \
+	"\"wake.period\", \"irq.thread\", \"syscall\", \"mutex.pair\", \"sem.pair\", "                     \
+	"\"yield.switch\", \"sem.handoff\", \"sem.handoff.low\", \"mutex.handoff\", "                      \
+	"\"thread.create\", \"thread.join\", \"create.join\", \"timer.oneshot\", \"timer.set\", "          \
+	"\"clock.audit\", \"pi.bound\", \"malloc\", \"noise\", \"pipeline\", \"containment\", \"price\", " \
 	"\"sleep.check\" or \"reference\""
 
 static const struct {
