@@ -67,7 +67,8 @@ struct query_figures {
 	const char *phase, *load, *series;
 	int64_t window_id, series_id, period_us; /* ids: of the rows */
 	double counter_hz, floor;		 /* of its window */
-	double batch;				 /* operations a sample is of; 1: one */
+	double bracket; /* within which a release of that window lies, in counts */
+	double batch;	/* operations a sample is of; 1: one */
 	double n, early, missed;
 	double min, mean, sd;
 	double p50, p90, p95, p99, p999, p9999, max, max_index;

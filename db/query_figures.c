@@ -25,6 +25,7 @@ int query_figures(struct store *store, int64_t run_id, struct query_figures **fi
 		ROWS_COLUMN(INTEGER, struct query_figures, period_us),
 		ROWS_COLUMN(NUMBER, struct query_figures, counter_hz),
 		ROWS_COLUMN(NUMBER, struct query_figures, floor),
+		ROWS_COLUMN(NUMBER, struct query_figures, bracket),
 		ROWS_COLUMN(NUMBER, struct query_figures, n),
 		ROWS_COLUMN(NUMBER, struct query_figures, early),
 		ROWS_COLUMN(NUMBER, struct query_figures, missed),
@@ -47,10 +48,12 @@ int query_figures(struct store *store, int64_t run_id, struct query_figures **fi
 	return rows_read(store, (void **)figures, &kind,
 		"WITH whole AS MATERIALIZED (SELECT window_id AS id, "
 		"max(CASE WHEN name = 'counter_hz' THEN value END) AS hz, "
-		"max(CASE WHEN name = 'floor' THEN value END) AS floor "
+		"max(CASE WHEN name = 'floor' THEN value END) AS floor, "
+		"max(CASE WHEN name = 'bracket' THEN value END) AS bracket "
 		"FROM metrics WHERE run_id = ?1 AND series_id IS NULL GROUP BY window_id) "
 		"SELECT metrics.run_id, windows.number, bench, windows.name, phase, load, "
 		"series.name, windows.id, series.id, period_us, whole.hz, whole.floor, "
+		"whole.bracket, "
 		/* clang-format off */
 		FIGURE("n") FIGURE("early") FIGURE("missed") FIGURE("min") FIGURE("mean")
 		FIGURE("sd") FIGURE("p50") FIGURE("p90") FIGURE("p95") FIGURE("p99")

@@ -251,6 +251,7 @@ static int fill_cell(struct compare *compare, struct compare_row *row, size_t sy
 	if (rc == 0 && runs.count > 0) {
 		cell->batch = median_over(&runs, FIGURE(batch));
 		cell->floor = median_over(&runs, FIGURE(floor)) / cell->batch;
+		cell->bracket = median_over(&runs, FIGURE(bracket));
 		cell->n = median_over(&runs, FIGURE(n));
 		cell->min = lowest_over(&runs, FIGURE(min)) / cell->batch;
 		cell->mean = median_over(&runs, FIGURE(mean)) / cell->batch;

@@ -22,8 +22,9 @@ struct compare_cell {
 	unsigned boots;		 /* valid runs that have this row; 0: none */
 	const char *unsupported; /* why the system has no such row; NULL if it has */
 	double floor;
-	double n;	      /* samples of one run */
-	double batch;	      /* operations that a sample is the mean of; 1: no batch */
+	double bracket; /* within which its releases lie; NaN: it has none, or it is not known */
+	double n;	/* samples of one run */
+	double batch;	/* operations that a sample is the mean of; 1: no batch */
 	double min, mean, sd; /* NaN where an older run has none */
 	double p50, p90, p95, p99, p999, max;
 	double missed, early; /* of all runs */

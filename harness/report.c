@@ -320,3 +320,12 @@ void report_tabulate(struct report *report, size_t first, const char *title)
 	tabulate_systems(report, first, title);
 	tabulate_values(report, first, title);
 }
+
+void report_warn_of_bracket(struct report *report, const char *system, const char *row,
+	const char *p50, const char *bracket, const char *unit)
+{
+	report_add(report, REPORT_WARNING,
+		"%s, %s: p50 %s %s is below its own bracket of %s %s: where in the bracket the "
+		"event lay is not known, so the digits below it say nothing.",
+		system, row, p50, unit, bracket, unit);
+}

@@ -113,6 +113,10 @@ void report_add_row(struct report *report, const struct report_row *row);
  */
 void report_tabulate(struct report *report, size_t first, const char *title);
 
+/* What a p50 below its own bracket is worth; figures as they are printed. */
+void report_warn_of_bracket(struct report *report, const char *system, const char *row,
+	const char *p50, const char *bracket, const char *unit);
+
 /* "p99.9"; "published". */
 const char *report_value_name(enum report_value value);
 const char *report_origin_name(enum report_origin origin);

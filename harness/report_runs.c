@@ -90,9 +90,29 @@ static void add_cell(struct report *report, const struct report_runs *runs,
 	added.values[REPORT_P99] = keep_quantile(report, system, cell, cell->p99, 0.99);
 	added.values[REPORT_P999] = keep_quantile(report, system, cell, cell->p999, 0.999);
 	added.values[REPORT_MAX] = keep_us(report, system, cell->max, cell->floor);
-	if (rows_is_lateness(row->like->series))
+	if (rows_is_lateness(row->like->series)) {
+		added.values[REPORT_BRACKET] = keep_us(report, system, cell->bracket, -INFINITY);
 		added.values[REPORT_MISSED] = report_keep(report, "%.0f", cell->missed);
+	}
 	report_add_row(report, &added);
+}
+
+static void warn_of_brackets(struct report *report, const struct compare *compare)
+{
+	for (size_t r = 0; r < compare->row_count; r++) {
+		const struct compare_row *row = &compare->rows[r];
+
+		for (size_t s = 0; rows_is_lateness(row->like->series) && s < compare->system_count;
+			s++) {
+			const struct compare_system *system = &compare->systems[s];
+			const struct compare_cell *cell = &row->cells[s];
+
+			if (cell->boots && cell->p50 < cell->bracket)
+				report_warn_of_bracket(report, system->name, row->name,
+					keep_us(report, system, cell->p50, -INFINITY),
+					keep_us(report, system, cell->bracket, -INFINITY), "us");
+		}
+	}
 }
 
 /* Times of the counter, or what has a unit of its own. */
@@ -119,6 +139,7 @@ static void add_rows(struct report *report, const struct report_runs *runs)
 	}
 	add_rows_of(report, runs, false);
 	report_tabulate(report, first, "measured");
+	warn_of_brackets(report, compare);
 	first = report->row_count;
 	add_rows_of(report, runs, true);
 	report_tabulate(report, first, "measured, no times of the counter");

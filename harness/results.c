@@ -277,12 +277,9 @@ static void add_warnings(const struct results *results, struct report *report)
 		const struct results_row *row = &results->rows[i];
 
 		if (figure_of(row, REPORT_P50) < figure_of(row, REPORT_BRACKET))
-			report_add(report, REPORT_WARNING,
-				"%s, %s: p50 %s %s is below its own bracket of %s %s: where in the "
-				"bracket the event lay is not known, so the digits below it say "
-				"nothing.",
-				row->system, row->row, row->values[REPORT_P50], results->unit,
-				row->values[REPORT_BRACKET], results->unit);
+			report_warn_of_bracket(report, row->system, row->row,
+				row->values[REPORT_P50], row->values[REPORT_BRACKET],
+				results->unit);
 		is_floor_missing |= !row->values[REPORT_FLOOR];
 	}
 	if (is_floor_missing)

@@ -414,12 +414,15 @@ static int store_skipped(struct run *run, const char *of, const struct stats_sum
 static int store_metrics(
 	struct run *run, const struct run_window *window, const struct summary *summaries)
 {
+	uint64_t bracket = counters_get_count(window->counters, "bracket_counts");
 	int rc = add_metric(run, NULL, "floor",
 		(run_window_median(window, "floor.before") +
 			run_window_median(window, "floor.after")) /
 			2.0,
 		"counts");
 
+	if (rc == 0 && bracket < GATE_COUNTER_NONE)
+		rc = add_metric(run, NULL, "bracket", (double)bracket, "counts");
 	if (rc == 0)
 		rc = add_metric(run, NULL, "counter_hz", (double)run->counter_hz, "Hz");
 	if (rc == 0 && window->plan->role == PLAN_ROLE_AUDIT && run->evidence.audit_error == 0)

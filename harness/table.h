@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#define TABLE_COLUMNS_MAX 16
+#define TABLE_COLUMNS_MAX 20
 
 struct table {
 	size_t columns;

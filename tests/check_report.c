@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "boardctl/subprocess.h"
+#include "harness/suite.h"
 #include "tests/doc_words.h"
 #include "tests/json_fields.h"
 #include "tests/lab_rig.h"
@@ -136,6 +137,96 @@ START_TEST(test_measured_rows_have_the_form_of_published_ones)
 	expect_text(rig.out, "EMULATED");
 	expect_text(rig.out, "\"n times faster\" does not follow");
 	expect_text(rig.out, "1 valid boot of a system");
+	end();
+}
+END_TEST
+
+/* Each window of the suite once in a run of each of its systems. */
+static void add_suite(const char *name)
+{
+	static const int32_t samples[] = {18, 20, 30};
+	char path[80];
+	struct suite *suite;
+	int64_t job;
+
+	snprintf(path, sizeof(path), "harness/suites/%s.json", name);
+	ck_assert_msg(suite_open(&suite, path) == 0, "%s", suite_error(suite));
+	job = measured_begin_job(store, name, suite->text);
+	for (size_t s = 0; s < suite->system_count; s++) {
+		int64_t run = fixture_run(store, job, suite->systems[s], (int64_t)s);
+
+		ck_assert_int_eq(store_set_fact(store, run, "protection", "S-flat"), 0);
+		for (size_t i = 0; i < suite->window_count; i++) {
+			const struct suite_window *window = &suite->windows[i];
+
+			measured_add_window(store, run,
+				&(struct measured_window){.number = (unsigned)i + 1,
+					.bench = window->bench->id,
+					.name = window->name,
+					.load = catalogue_load_name(window->load),
+					.phase = window->bench->has_grid
+							 ? suite_phase_name(window->phase)
+							 : NULL,
+					.series = window->bench->has_grid ? "latency" : "total",
+					.samples = samples,
+					.count = 3,
+					.floor = 9,
+					.bracket = window->bench->has_grid ? 24 : 0});
+		}
+		ck_assert_int_eq(
+			store_end_run(store, run, VERDICT_PASS, "", FIXTURE_T0 + 1, NULL, 0), 0);
+	}
+	ck_assert_int_eq(store_end_job(store, job, 0, FIXTURE_T0 + 2), 0);
+	suite_close(suite);
+}
+
+/* The columns of the table of rows behind that text, as Markdown; the caller frees them. */
+static char *read_columns(const char *text, const char *behind)
+{
+	const char *at = strstr(text, behind);
+
+	ck_assert_msg(at != NULL, "no \"%s\" in:\n%.3000s", behind, text);
+	at = strstr(at, "| row | system | protection |");
+	ck_assert_ptr_nonnull(at);
+	return strndup(at, strcspn(at, "\n"));
+}
+
+/* The suites that measure what was published, and the set that they measure it of. */
+static const struct {
+	const char *suite, *title;
+	bool has_brackets;
+} likenesses[] = {
+	{"d1-os", ": contended primitives of three systems", true},
+	{"d1-os", ": 1 ms periodic wake-up under load", true},
+	{"rt-scenarios", ": wake-up latency in five load scenarios", true},
+	{"pipeline", ": staged pipeline", false},
+};
+
+START_TEST(test_suites_give_the_tables_of_what_was_published)
+{
+	const char *warning = ": p50 0.833 us is below its own bracket of 1.000 us";
+	char *published_columns, *measured_columns, *column, *next, *rest;
+
+	begin();
+	add_suite(likenesses[_i].suite);
+	lab_rig_expect(&rig, 0, (const char *[]){"report", "--reference", "--md", NULL});
+	published_columns = read_columns(rig.out, likenesses[_i].title);
+	lab_rig_expect(&rig, 0, (const char *[]){"report", "--job=LAST", "--md", NULL});
+	measured_columns = read_columns(rig.out, "## Measured rows");
+	/* Each column that was published is there, in its place. */
+	next = measured_columns;
+	for (column = strtok_r(published_columns, "|", &rest); column;
+		column = strtok_r(NULL, "|", &rest)) {
+		char cell[64];
+
+		snprintf(cell, sizeof(cell), "|%s|", column);
+		next = strstr(next, cell);
+		ck_assert_msg(next != NULL, "no column%s in %s", column, measured_columns);
+		next += strlen(cell) - 1;
+	}
+	ck_assert_int_eq(strstr(rig.out, warning) != NULL, likenesses[_i].has_brackets);
+	free(published_columns);
+	free(measured_columns);
 	end();
 }
 END_TEST
@@ -424,6 +515,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, test_published_figures_are_exact_and_marked);
 	tcase_add_test(tcase, test_measured_rows_have_the_form_of_published_ones);
+	tcase_add_loop_test(tcase, test_suites_give_the_tables_of_what_was_published, 0, 4);
 	tcase_add_test(tcase, test_others_stand_beside_runs_and_in_no_verdict);
 	tcase_add_test(tcase, test_a_regression_is_in_the_report_and_in_its_exit_code);
 	tcase_add_test(tcase, test_the_page_needs_nothing_else_and_no_text_becomes_markup);

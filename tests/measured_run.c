@@ -71,6 +71,8 @@ void measured_add_window(struct store *store, int64_t run, const struct measured
 	measured_add_metrics(store, run, w->series, w->samples, w->count,
 		(uint64_t)window.period_us * MEASURED_HZ / 1000000);
 	add_metric(store, run, NULL, "floor", w->floor);
+	if (w->bracket > 0)
+		add_metric(store, run, NULL, "bracket", w->bracket);
 	ck_assert_msg(store_commit_window(store) == 0, "%s", store_error(store));
 }
 

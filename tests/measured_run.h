@@ -20,6 +20,7 @@ struct measured_window {
 	size_t count;
 	uint32_t period_us; /* 0: 1000 */
 	double floor;	    /* counts */
+	double bracket;	    /* counts; 0: none */
 };
 
 /* A job of a suite, whose text is given. */

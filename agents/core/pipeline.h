@@ -7,7 +7,8 @@
  * on is the counts of that stage, of `total` those of the job; the stamps lie between the stages,
  * so that nothing of a job is outside of them.  The counter
  * `pipeline_answer` is made of every job's result: it is the same on every
- * system, or the work was not.
+ * system, or the work was not.  Under a load each job comes after a rest, in
+ * which the load runs.
  */
 #ifndef AGENTS_CORE_PIPELINE_H
 #define AGENTS_CORE_PIPELINE_H
