@@ -219,28 +219,6 @@ static void boot(struct trial *trial)
 	lab_close(lab);
 }
 
-/* A kernel that this machine has no time for is silent, and no worse for it. */
-static void be_patient(struct lab_rig *rig)
-{
-	static const char rules[] =
-		"{ \"silence_ms\": { \"handoff\": 300000, \"linux\": 300000 } }\n";
-	static char text[8192];
-	FILE *file = fopen(rig->lab, "r");
-	size_t size;
-	char *at;
-
-	ck_assert_ptr_nonnull(file);
-	size = fread(text, 1, sizeof(text) / 2, file);
-	fclose(file);
-	text[size] = '\0';
-	at = strstr(text, "\"console\"");
-	ck_assert_ptr_nonnull(at);
-	memmove(at + 26, at, strlen(at) + 1);
-	memcpy(at, "\"rules\": \"patient.json\",  ", 26);
-	scratch_write(&rig->scratch, "patient.json", rules, sizeof(rules) - 1);
-	scratch_write(&rig->scratch, "lab.json", text, strlen(text));
-}
-
 /* Whether what happened to the board came before its agent. */
 static bool is_hit(const struct trial *trial, double at_s)
 {
@@ -304,7 +282,7 @@ static int run_trial(unsigned number, unsigned *hello_ms)
 	setenv("SAMEBOARD_STATE", scratch_path(&trial.rig.scratch, "state"), 1);
 	log_set_quiet(true);
 	if (trial.kind == KIND_STORM)
-		be_patient(&trial.rig);
+		lab_rig_be_patient(&trial.rig);
 	if (trial.kind == KIND_GONE)
 		puller = pull_out(&trial);
 	boot(&trial);

@@ -91,6 +91,8 @@ static bool run_trial(const struct trial *trial, bool is_short)
 		lab_rig_start_icount(&rig, CARD_MIB);
 	else
 		lab_rig_start(&rig, NULL, CARD_MIB);
+	if (strncmp(system, "linux", 5) == 0)
+		lab_rig_be_patient(&rig);
 	snprintf(os, sizeof(os), "--os=%s%s", system, is_icount ? ",baremetal" : "");
 	if (is_short)
 		shorten(&rig, path, sizeof(path));

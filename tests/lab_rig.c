@@ -69,6 +69,27 @@ static void write_lab(struct lab_rig *rig, const char *driver, const char *more)
 	lab_rig_use_wires(rig, console, power);
 }
 
+void lab_rig_be_patient(struct lab_rig *rig)
+{
+	static const char rules[] =
+		"{ \"silence_ms\": { \"handoff\": 300000, \"linux\": 300000 } }\n";
+	static char text[8192];
+	FILE *file = fopen(rig->lab, "r");
+	size_t size;
+	char *at;
+
+	ck_assert_ptr_nonnull(file);
+	size = fread(text, 1, sizeof(text) / 2, file);
+	fclose(file);
+	text[size] = '\0';
+	at = strstr(text, "\"console\"");
+	ck_assert_ptr_nonnull(at);
+	memmove(at + 26, at, strlen(at) + 1);
+	memcpy(at, "\"rules\": \"patient.json\",  ", 26);
+	scratch_write(&rig->scratch, "patient.json", rules, sizeof(rules) - 1);
+	scratch_write(&rig->scratch, "lab.json", text, strlen(text));
+}
+
 static void prepare(struct lab_rig *rig, const char *console)
 {
 	scratch_init(&rig->scratch);

@@ -50,6 +50,9 @@ void lab_rig_start_raised(struct lab_rig *rig, const char *faults, unsigned card
 /* The same with a loader that waits for no key, in real time. */
 void lab_rig_start_autoboot(struct lab_rig *rig, unsigned card_mib);
 
+/* From now on a kernel that this machine has no time for may be silent for five minutes. */
+void lab_rig_be_patient(struct lab_rig *rig);
+
 /* The same without a vboard: nothing is behind the wires. */
 void lab_rig_start_unplugged(struct lab_rig *rig);
 
