@@ -229,6 +229,12 @@ images-rt:
 	$(Q)$(MAKE) --no-print-directory SAN= agents
 	$(Q)ci/images/build $(abspath build) rt
 
+## images-distro: the same with Debian and systemd (40 MB of packages, two minutes of processor time, once)
+.PHONY: images-distro
+images-distro:
+	$(Q)$(MAKE) --no-print-directory SAN= agents
+	$(Q)ci/images/build $(abspath build) distro
+
 ## images-d1: Debian's kernel for the Lichee RV 86 Panel (untested on hardware; D1_BOOT=FILE brings SPL and U-Boot)
 .PHONY: images-d1
 images-d1:
@@ -399,6 +405,12 @@ campaign-traps: $(programs) $(BUILD)/tests/check_traps images
 campaign-rt: $(programs) $(BUILD)/tests/check_preempt_rt
 	$(Q)$(MAKE) --no-print-directory images-rt
 	$(Q)SAMEBOARD_RT=compare $(BUILD)/tests/check_preempt_rt
+
+## check-distro: suite smoke on Debian with systemd; makes its image if need be
+.PHONY: check-distro
+check-distro: $(programs) $(BUILD)/tests/check_distro
+	$(Q)$(MAKE) --no-print-directory images-distro
+	$(Q)SAMEBOARD_DISTRO=smoke $(BUILD)/tests/check_distro
 
 ## check-alone: repeatable time and raised lines, on a machine that does nothing else
 .PHONY: check-alone

@@ -76,4 +76,11 @@ uint64_t card_size(const struct card *card);
 int card_write_image(struct card *card, const struct card_image *image,
 	const struct card_progress *progress, char written[SHA256_HEX_SIZE]);
 
+/*
+ * The hash of the card's first size_bytes, as they come from the card and not
+ * from memory. -EFBIG where it has fewer.
+ */
+int card_read_hash(struct card *card, uint64_t size_bytes, const struct card_progress *progress,
+	char hash[SHA256_HEX_SIZE]);
+
 #endif

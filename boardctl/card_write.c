@@ -431,3 +431,33 @@ out:
 	sha256_free(job.hash);
 	return ret;
 }
+
+int card_read_hash(struct card *card, uint64_t size_bytes, const struct card_progress *progress,
+	char hash[SHA256_HEX_SIZE])
+{
+	struct bmap_range whole = {.size = size_bytes};
+	struct job job = {.card = card, .progress = progress, .size_bytes = size_bytes};
+	int ret;
+
+	hash[0] = '\0';
+	if (card->fd < 0)
+		return fail_format(
+			card->error, sizeof(card->error), -ENODEV, "the card is not open");
+	if (size_bytes > card->size_bytes)
+		return fail_format(card->error, sizeof(card->error), -EFBIG,
+			"%s has %" PRIu64 " bytes, fewer than the %" PRIu64 " that are to be read",
+			card->device, card->size_bytes, size_bytes);
+	job.hash = sha256_new();
+	job.chunk = malloc(CHUNK_SIZE);
+	if (!job.hash || !job.chunk)
+		ret = fail_format(card->error, sizeof(card->error), -ENOMEM, no_memory);
+	else if ((ret = drop_caches(&job)) == 0)
+		ret = verify_range(&job, &whole);
+	if (ret == 0) {
+		sha256_finish(job.hash, hash);
+		show(&job, CARD_PHASE_VERIFY, size_bytes, size_bytes);
+	}
+	free(job.chunk);
+	sha256_free(job.hash);
+	return ret;
+}

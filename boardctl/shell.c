@@ -376,7 +376,8 @@ int shell_wait_prompt(struct shell *shell, unsigned timeout_ms)
 	return prove_prompt(shell);
 }
 
-int shell_start(struct shell *shell, const char *line)
+/* Typed and its echo proven, without its end. */
+static int type_proven(struct shell *shell, const char *line)
 {
 	int ret = check_line(shell, line);
 
@@ -389,5 +390,93 @@ int shell_start(struct shell *shell, const char *line)
 		if (ret != -EPROTO)
 			break;
 	}
+	forget(shell);
+	return ret;
+}
+
+int shell_start(struct shell *shell, const char *line)
+{
+	int ret = type_proven(shell, line);
+
 	return ret ? ret : send(shell, "\r", 1);
+}
+
+/* ---------------------------------------------------------------- results */
+
+/* What is between the echo's end and the prompt. */
+static void take_output(const struct shell *shell, char *output, size_t size)
+{
+	const char *text = shell->text;
+	size_t length = shell->used - strlen(shell->config.prompt);
+
+	if (length && *text == '\n') {
+		text++;
+		length--;
+	}
+	snprintf(output, size, "%.*s", (int)length, text);
+}
+
+int shell_run(struct shell *shell, const char *line, char *output, size_t size, unsigned timeout_ms)
+{
+	uint64_t deadline_us;
+	int ret = shell_start(shell, line);
+
+	output[0] = '\0';
+	deadline_us = monotonic_get_us() + timeout_ms * UINT64_C(1000);
+	while (ret >= 0) {
+		ret = receive(shell, LOOK_MS);
+		if (!ret && is_at_prompt(shell)) {
+			take_output(shell, output, size);
+			return 0;
+		}
+		if (ret >= 0 && monotonic_get_us() >= deadline_us)
+			ret = fail_format(shell->error, sizeof(shell->error), -ETIMEDOUT,
+				"\"%s\" did not end within %u ms; it said \"%.80s\"", line,
+				timeout_ms, shell->text);
+	}
+	return ret;
+}
+
+int shell_wait_quiet(struct shell *shell, unsigned quiet_ms, unsigned timeout_ms)
+{
+	uint64_t deadline_us = monotonic_get_us() + timeout_ms * UINT64_C(1000);
+
+	for (;;) {
+		int ret = receive(shell, quiet_ms);
+
+		if (ret <= 0)
+			return ret;
+		if (monotonic_get_us() >= deadline_us)
+			return fail_format(shell->error, sizeof(shell->error), -ETIMEDOUT,
+				"the system was not silent for %u ms within %u ms; last line "
+				"\"%.80s\"",
+				quiet_ms, timeout_ms, shell->watcher->last);
+	}
+}
+
+int shell_pause(struct shell *shell, unsigned pause_ms)
+{
+	uint64_t end_us = monotonic_get_us() + pause_ms * UINT64_C(1000);
+	int ret = 0;
+
+	while (ret >= 0 && monotonic_get_us() < end_us)
+		ret = receive(shell, LOOK_MS);
+	return ret < 0 ? ret : 0;
+}
+
+int shell_wait_text(struct shell *shell, const char *text, unsigned timeout_ms)
+{
+	uint64_t deadline_us = monotonic_get_us() + timeout_ms * UINT64_C(1000);
+
+	while (!strstr(shell->text, text)) {
+		int ret = receive(shell, LOOK_MS);
+
+		if (ret < 0)
+			return ret;
+		if (monotonic_get_us() >= deadline_us)
+			return fail_format(shell->error, sizeof(shell->error), -ETIMEDOUT,
+				"no \"%s\" within %u ms; last line \"%.80s\"", text, timeout_ms,
+				shell->watcher->last);
+	}
+	return 0;
 }

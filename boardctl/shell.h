@@ -55,4 +55,21 @@ int shell_wait_prompt(struct shell *shell, unsigned timeout_ms);
  */
 int shell_start(struct shell *shell, const char *line);
 
+/*
+ * Run the line at the proven prompt until the prompt is back. output gets what
+ * was printed, lines ended by '\n', cut to size - 1 and ended by 0. -ETIMEDOUT
+ * without a prompt after timeout_ms.
+ */
+int shell_run(
+	struct shell *shell, const char *line, char *output, size_t size, unsigned timeout_ms);
+
+/* Until nothing has come for quiet_ms; -ETIMEDOUT when that takes over timeout_ms. */
+int shell_wait_quiet(struct shell *shell, unsigned quiet_ms, unsigned timeout_ms);
+
+/* Receives for so long. */
+int shell_pause(struct shell *shell, unsigned pause_ms);
+
+/* After shell_start(): until this text has come; -ETIMEDOUT without it. */
+int shell_wait_text(struct shell *shell, const char *text, unsigned timeout_ms);
+
 #endif

@@ -190,7 +190,19 @@ static const char step_5[] =
 	/* With what is looked for in it: 10,000 runs are one walk along the index. */
 	"CREATE INDEX metrics_by_window ON metrics(window_id, name, series_id, value);\n";
 
-static const char *const steps[STORE_SCHEMA_VERSION] = {step_1, step_2, step_3, step_4, step_5};
+/* The card of each board, as it was seen last. */
+static const char step_6[] = "CREATE TABLE cards(\n"
+			     "  board TEXT PRIMARY KEY,\n"
+			     "  device TEXT NOT NULL,\n" /* as the lab file names it */
+			     "  size_bytes INTEGER NOT NULL,\n"
+			     "  sha256 TEXT,\n" /* of the image that it holds; NULL: not known */
+			     "  writes INTEGER NOT NULL,\n"
+			     "  errors INTEGER NOT NULL,\n"
+			     "  error TEXT,\n" /* the last one */
+			     "  written_ms INTEGER) WITHOUT ROWID;\n";
+
+static const char *const steps[STORE_SCHEMA_VERSION] = {
+	step_1, step_2, step_3, step_4, step_5, step_6};
 
 const char *schema_step(int step)
 {

@@ -30,7 +30,7 @@
 struct store;
 
 /* The newest schema this program knows (PRAGMA user_version). */
-#define STORE_SCHEMA_VERSION 5
+#define STORE_SCHEMA_VERSION 6
 
 enum store_flag {
 	STORE_READ_ONLY = 1, /* never creates, migrates or writes */

@@ -78,11 +78,14 @@ static void answer_root(struct api_call *call, struct api_reply *reply)
 static cJSON *board_to_json(struct daemon *daemon, const struct daemon_worker *worker)
 {
 	struct queue_health *health = NULL;
+	struct cardlog *card = NULL;
 	cJSON *json;
 
 	queue_get_health(daemon->store, worker->board->name, &health);
-	json = show_board_to_json(worker->board, health);
+	cardlog_get(daemon->store, worker->board->name, &card);
+	json = show_board_to_json(worker->board, health, card);
 	free(health);
+	free(card);
 	if (worker->job)
 		cJSON_AddNumberToObject(json, "job", (double)worker->job);
 	cJSON_AddStringToObject(json, "state",

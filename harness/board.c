@@ -313,24 +313,57 @@ int board_insert_card(struct board *board)
 	return board->mux ? board_set_mux(board, SDMUX_POSITION_DUT) : 0;
 }
 
-int board_write_card(struct board *board, const struct card_image *image,
-	const struct card_progress *progress, char written[SHA256_HEX_SIZE])
+static int open_card(struct board *board, struct card **card)
 {
-	struct card *card = NULL;
 	int rc = board_set_power(board, false);
 
+	*card = NULL;
 	if (rc == 0)
 		rc = board_set_mux(board, SDMUX_POSITION_HOST);
 	if (rc != 0)
 		return rc;
-	rc = card_open(&card, &board->config->card);
-	if (rc == 0)
-		rc = card_write_image(card, image, progress, written);
+	rc = card_open(card, &board->config->card);
 	if (rc != 0)
-		board_fail(board, rc, "card: %s", card_error(card));
+		return board_fail(board, rc, "card: %s", card_error(*card));
+	board->card_bytes = card_size(*card);
+	return 0;
+}
+
+/* Closes it and gives it to the board, where rc of the work on it is 0. */
+static int close_card(struct board *board, struct card *card, int rc)
+{
 	card_close(card);
 	if (rc != 0)
 		return rc;
 	rc = board_set_mux(board, SDMUX_POSITION_OFF);
 	return rc != 0 ? rc : board_set_mux(board, SDMUX_POSITION_DUT);
+}
+
+int board_write_card(struct board *board, const struct card_image *image,
+	const struct card_progress *progress, char written[SHA256_HEX_SIZE])
+{
+	struct card *card;
+	int rc = open_card(board, &card);
+
+	if (rc == 0) {
+		rc = card_write_image(card, image, progress, written);
+		if (rc != 0)
+			board_fail(board, rc, "card: %s", card_error(card));
+	}
+	return close_card(board, card, rc);
+}
+
+int board_read_card(struct board *board, uint64_t size_bytes, const struct card_progress *progress,
+	char hash[SHA256_HEX_SIZE])
+{
+	struct card *card;
+	int rc = open_card(board, &card);
+
+	hash[0] = '\0';
+	if (rc == 0) {
+		rc = card_read_hash(card, size_bytes, progress, hash);
+		if (rc != 0)
+			board_fail(board, rc, "card: %s", card_error(card));
+	}
+	return close_card(board, card, rc);
 }

@@ -22,9 +22,10 @@ struct board {
 	struct sdmux *mux;	     /* NULL: the card is changed by hand */
 	struct console_share *share; /* the console for viewers; NULL without one */
 	int lock;
-	bool lock_is_busy; /* another process has the board */
-	bool is_powered;   /* as commanded last */
-	bool is_touched;   /* anything was switched: close drives to rest */
+	bool lock_is_busy;   /* another process has the board */
+	bool is_powered;     /* as commanded last */
+	bool is_touched;     /* anything was switched: close drives to rest */
+	uint64_t card_bytes; /* of the card that the host saw last; 0: none */
 	char error[768];
 };
 
@@ -64,6 +65,10 @@ int board_open_console(struct board *board);
  */
 int board_write_card(struct board *board, const struct card_image *image,
 	const struct card_progress *progress, char written[SHA256_HEX_SIZE]);
+
+/* The same, but only reads: the hash of the card's first size_bytes. */
+int board_read_card(struct board *board, uint64_t size_bytes, const struct card_progress *progress,
+	char hash[SHA256_HEX_SIZE]);
 
 /* Board off, card to the board.  Nothing to do without a mux. */
 int board_insert_card(struct board *board);

@@ -24,6 +24,29 @@ static struct queue_health *find_health(struct store *store, const char *board)
 	return health;
 }
 
+static struct cardlog *find_card(struct store *store, const char *board)
+{
+	struct cardlog *card = NULL;
+
+	if (store)
+		cardlog_get(store, board, &card);
+	return card;
+}
+
+static void print_card(const struct cardlog *card)
+{
+	char when[32];
+
+	log_result("  card %s: %lld writes, %lld errors", card->device, (long long)card->writes,
+		(long long)card->errors);
+	if (card->sha256[0])
+		log_result(
+			", holds %.12s since %s", card->sha256, show_utc(card->written_ms, when));
+	log_result("\n");
+	if (card->error[0])
+		log_result("    the last error: %s\n", card->error);
+}
+
 static void print_board(const struct lab_board *board, const struct queue_health *health)
 {
 	char holder[128], since[32];
@@ -52,15 +75,20 @@ static int show_boards(struct cli *cli, const struct lab *lab, const char *only)
 	for (size_t i = 0; i < lab->board_count; i++) {
 		const struct lab_board *board = &lab->boards[i];
 		struct queue_health *health;
+		struct cardlog *card;
 
 		if (only && strcmp(only, board->name) != 0)
 			continue;
 		health = find_health(store, board->name);
+		card = find_card(store, board->name);
 		if (json)
-			cJSON_AddItemToArray(json, show_board_to_json(board, health));
+			cJSON_AddItemToArray(json, show_board_to_json(board, health, card));
 		else
 			print_board(board, health);
+		if (!json && card)
+			print_card(card);
 		free(health);
+		free(card);
 	}
 	store_close(store);
 	return json ? cli_print_json(json) : CLI_PASS;

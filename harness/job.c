@@ -170,6 +170,14 @@ static int read_manifest(struct job *job, const char *system)
 	return rc != 0 ? rc : check_hash(job, manifest);
 }
 
+static struct plan_card card_of(void *context, const char *system)
+{
+	const struct manifest *manifest = find_manifest(context, system);
+
+	return (struct plan_card){
+		manifest->sha256, manifest->writes_card && !manifest->shutdown.command};
+}
+
 int job_init(struct job *job, const struct job_request *request)
 {
 	static const char *const local[] = {LOCAL_SYSTEM};
@@ -200,6 +208,8 @@ int job_init(struct job *job, const struct job_request *request)
 		if (rc != 0)
 			return rc;
 	}
+	if (!request->board->is_local)
+		plan_set_cards(&job->plan, card_of, job);
 	return 0;
 }
 
@@ -335,9 +345,9 @@ static int execute_runs(struct job *job, struct board *board, int64_t golden[2])
 			result.reason);
 		exit_code = worse(exit_code, exit_code_of(job, planned->system, &result));
 		note_health(job, &result);
-		/* A system that writes its card leaves another one behind. */
+		/* A system that writes its card is only gone on with where it ended in order. */
 		snprintf(on_card, sizeof(on_card), "%s",
-			manifest->writes_card ? "" : result.card_sha256);
+			result.is_card_dirty ? "" : result.card_sha256);
 		if (result.verdict == VERDICT_INTERRUPTED || result.verdict == VERDICT_RUNNING)
 			return job_fail(job, exit_code, "%s", result.reason);
 		lab_failures = result.verdict == VERDICT_LAB_FAILURE ? lab_failures + 1 : 0;

@@ -98,6 +98,45 @@ static const struct document_shape uart_shape = {
 	.node_offset = SIZE_MAX,
 };
 
+static const struct document_key ready_keys[] = {
+	REQUIRED_TEXT("command", ready.command, "a line for the shell"),
+	{.name = "output",
+		.kind = DOCUMENT_STRINGS,
+		.required = true,
+		.min = 1,
+		.max = 16,
+		.expected = "a line that the command prints",
+		DOCUMENT_AT(struct manifest, ready.output),
+		.count_offset = offsetof(struct manifest, ready.output_count)},
+};
+
+static const struct document_shape ready_shape = {
+	.noun = "the end of a boot",
+	.keys = ready_keys,
+	.key_count = COUNT(ready_keys),
+	.name_offset = SIZE_MAX,
+	.node_offset = SIZE_MAX,
+};
+
+static const struct document_key shutdown_keys[] = {
+	REQUIRED_TEXT("command", shutdown.command, "a line for the shell"),
+	REQUIRED_TEXT("halted", shutdown.halted, "the text after which power may go"),
+	{.name = "timeout",
+		.kind = DOCUMENT_INTEGER,
+		.min = 1,
+		.max = 3600,
+		.unit = "s",
+		DOCUMENT_AT(struct manifest, shutdown.timeout_s)},
+};
+
+static const struct document_shape shutdown_shape = {
+	.noun = "a shutdown",
+	.keys = shutdown_keys,
+	.key_count = COUNT(shutdown_keys),
+	.name_offset = SIZE_MAX,
+	.node_offset = SIZE_MAX,
+};
+
 static const struct document_key first_boot_keys[] = {
 	{.name = "reboots",
 		.kind = DOCUMENT_INTEGER,
@@ -174,6 +213,7 @@ static const struct document_key manifest_keys[] = {
 		.unit = "bytes",
 		DOCUMENT_AT(struct manifest, size)},
 	REQUIRED_TEXT("sha256", sha256, "64 hex digits"),
+	TEXT("slot", slot, "the name of the slot on a card of several systems"),
 	{.name = "boards",
 		.kind = DOCUMENT_STRINGS,
 		.max = 64,
@@ -212,6 +252,8 @@ static const struct document_key manifest_keys[] = {
 		.unit = "s",
 		DOCUMENT_AT(struct manifest, start_timeout_s)},
 	GROUP("first_boot", first_boot_shape),
+	GROUP("ready", ready_shape),
+	GROUP("shutdown", shutdown_shape),
 	TEXT("protection", protection, "the protection model"),
 	TEXT("address_space", address_space, "the address-space model"),
 	TEXT("tick", tick, "the tick, like \"1000 Hz\" or \"tickless\""),
@@ -293,6 +335,24 @@ static int check_payloads(struct manifest *manifest)
 	return 0;
 }
 
+/* True also where there is none. */
+static bool check_shell_line(struct manifest *manifest, const char *key, const char *line)
+{
+	const struct document_node *node = document_find(document_root(manifest->document), key);
+
+	if (!line)
+		return true;
+	if (!is_line(line))
+		document_fail(manifest->document, node, "command",
+			"holds a control character; expected one line");
+	else if (!manifest->prompt)
+		document_fail(manifest->document, node, "command",
+			"is a shell line, but the shell's prompt is not given; expected "
+			"\"prompt\" beside \"%s\"",
+			key);
+	return is_line(line) && manifest->prompt;
+}
+
 static int check_lines(struct manifest *manifest)
 {
 	const struct document_node *root = document_root(manifest->document);
@@ -311,6 +371,9 @@ static int check_lines(struct manifest *manifest)
 		return document_fail(manifest->document, root, "start",
 			"is a shell line, but the shell's prompt is not given; expected \"prompt\", "
 			"or \"auto\" here");
+	if (!check_shell_line(manifest, "ready", manifest->ready.command) ||
+		!check_shell_line(manifest, "shutdown", manifest->shutdown.command))
+		return -EINVAL;
 	return 0;
 }
 
@@ -319,6 +382,12 @@ static int check_image(struct manifest *manifest)
 	const struct document_node *root = document_root(manifest->document);
 	struct stat info;
 
+	if (manifest->slot && manifest->writes_card)
+		return document_fail(manifest->document, root, "writes_card",
+			"is true for slot \"%s\" of a card that other systems boot from; expected "
+			"false, or a card of its own",
+			manifest->slot);
+	manifest->has_first_boot = document_find(root, "first_boot") != NULL;
 	manifest->image_path = document_resolve(manifest->document, manifest->file);
 	if (!manifest->image_path)
 		return -ENOMEM;
@@ -379,6 +448,7 @@ static struct manifest *new_manifest(void)
 	manifest->uart.baud = 115200;
 	manifest->start_timeout_s = 120;
 	manifest->first_boot.timeout_s = 300;
+	manifest->shutdown.timeout_s = 60;
 	manifest->protection = manifest->address_space = manifest->tick = "";
 	return manifest;
 }

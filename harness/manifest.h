@@ -29,7 +29,8 @@ struct manifest {
 	const char *image_path; /* resolved: relative to the manifest's folder */
 	uint64_t size;		/* bytes of the image */
 	const char *sha256;	/* 64 hex digits, lower case */
-	const char **boards;	/* models that it boots on; none: any */
+	const char *slot;    /* of a card with the payloads of several systems; NULL: all of it */
+	const char **boards; /* models that it boots on; none: any */
 	size_t board_count;
 	struct {
 		const char *compiler, *optimisation, *config_sha256;
@@ -50,12 +51,23 @@ struct manifest {
 	struct {
 		uint32_t baud; /* of the system's console, default 115200 */
 	} uart;
-	bool writes_card;	  /* must be shut down before power goes */
-	uint32_t start_timeout_s; /* from hand-over to the agent's HELLO, default 120 */
+	bool writes_card; /* must be shut down before power goes */
+	struct {
+		const char *command; /* typed at the shell until ... */
+		const char **output; /* ... it prints one of these as its first line */
+		size_t output_count;
+	} ready; /* NULL, 0: the prompt is enough */
+	struct {
+		const char *command; /* typed at the shell */
+		const char *halted;  /* text after which power may go */
+		uint32_t timeout_s;  /* default 60 */
+	} shutdown;		     /* NULL where not given */
+	uint32_t start_timeout_s;    /* from hand-over to the agent's HELLO, default 120 */
 	struct {
 		unsigned reboots;
 		uint32_t timeout_s;
-	} first_boot;				       /* keys "reboots", "timeout" (s) */
+	} first_boot; /* keys "reboots", "timeout" (s) */
+	bool has_first_boot;
 	const char *protection, *address_space, *tick; /* "" where not given */
 	const char *agent_sha256;		       /* NULL if not given */
 	struct {

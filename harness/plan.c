@@ -175,6 +175,23 @@ int plan_init(struct plan *plan, const struct suite *suite, const char *const *s
 	return 0;
 }
 
+void plan_set_cards(struct plan *plan,
+	struct plan_card (*card_of)(void *context, const char *system), void *context)
+{
+	const char *held = NULL;
+
+	plan->total_s -= plan->card_writes * CARD_WRITE_S;
+	plan->card_writes = 0;
+	for (size_t i = 0; i < plan->run_count; i++) {
+		struct plan_card card = card_of(context, plan->runs[i].system);
+
+		plan->runs[i].card_write = !held || strcmp(held, card.sha256) != 0;
+		plan->card_writes += plan->runs[i].card_write;
+		held = card.is_spent ? NULL : card.sha256;
+	}
+	plan->total_s += plan->card_writes * CARD_WRITE_S;
+}
+
 void plan_drop_cards(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->run_count; i++)

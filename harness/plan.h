@@ -51,6 +51,19 @@ int plan_init(struct plan *plan, const struct suite *suite, const char *const *s
 	size_t system_count, unsigned boots, uint64_t seed);
 void plan_fini(struct plan *plan);
 
+/* What the card holds that a system boots from. */
+struct plan_card {
+	const char *sha256;
+	bool is_spent; /* after a boot it is another one */
+};
+
+/*
+ * Counts the writes by what is on the cards: systems with slots on one card
+ * need one write.  Before it, each system is taken to have a card of its own.
+ */
+void plan_set_cards(struct plan *plan,
+	struct plan_card (*card_of)(void *context, const char *system), void *context);
+
 /* The board has no card: none is written. */
 void plan_drop_cards(struct plan *plan);
 

@@ -21,6 +21,7 @@ static const struct {
 	int (*step)(struct run *run);
 } states[RUN_STATES] = {
 	[RUN_STATE_CARD] = {"card", 1200, run_step_card},
+	[RUN_STATE_PREPARE] = {"prepare", 60, run_step_prepare},
 	[RUN_STATE_POWER] = {"power", 60, run_step_power},
 	[RUN_STATE_LOADER] = {"loader", 60, run_step_loader},
 	[RUN_STATE_PAYLOADS] = {"payloads", 300, run_step_payloads},
@@ -29,6 +30,7 @@ static const struct {
 	[RUN_STATE_WINDOWS] = {"window", 120, run_step_window},
 	[RUN_STATE_SOAK] = {"soak", 60, run_step_soak},
 	[RUN_STATE_QUIT] = {"quit", 15, run_step_quit},
+	[RUN_STATE_SHUTDOWN] = {"shutdown", 60, run_step_shutdown},
 	[RUN_STATE_OFF] = {"off", 60, step_off},
 };
 
@@ -190,10 +192,12 @@ static int guard(void *context)
 	if (!run->is_handed_over)
 		return 0;
 	/* Silence is judged only until the agent answers: then it is wanted. */
-	if (run->state == RUN_STATE_HELLO)
+	if (run->state == RUN_STATE_HELLO || run->state == RUN_STATE_PREPARE)
 		watcher_tick(&run->watcher, monotonic_get_ms());
 	tell_warnings(run);
 	cause = watcher_verdict(&run->watcher)->cause;
+	if (run->is_reset_expected && cause == WATCHER_CAUSE_RESET)
+		return 0;
 	if (is_fatal(cause))
 		return -ECONNABORTED;
 	if (cause != WATCHER_CAUSE_NONE) {

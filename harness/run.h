@@ -33,6 +33,7 @@ struct run_result {
 	enum verdict verdict;
 	char reason[512];
 	char card_sha256[SHA256_HEX_SIZE]; /* "" if the card was not verified */
+	bool is_card_dirty;		   /* the system writes its card and was not shut down */
 	uint64_t hello_ms;		   /* from power-on to the agent; 0: it did not come */
 	bool is_misconfigured;		   /* skipped: image and card don't fit each other */
 	bool is_store_failure;		   /* the lab failure is the database's, not the board's */

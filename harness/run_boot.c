@@ -2,10 +2,12 @@
 /* From the image file to the agent's HELLO. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "boardctl/monotonic.h"
 #include "boardctl/shell.h"
+#include "db/cardlog.h"
 #include "harness/backpower.h"
 #include "harness/log.h"
 #include "harness/run_internal.h"
@@ -57,6 +59,48 @@ static int plan_card(struct run *run, struct card_image *image)
 	return 0;
 }
 
+/* What the store says of the card is believed where the card says the same. */
+static bool holds_image(struct run *run, const struct card_progress *progress)
+{
+	const struct run_request *request = run->request;
+	const struct manifest *manifest = request->manifest;
+	const char *name = request->board->config->name;
+	char hash[SHA256_HEX_SIZE] = "";
+	struct cardlog *card = NULL;
+	bool is_known, is_same = false;
+
+	if (run_is_icount(run) || manifest->writes_card ||
+		cardlog_get(request->store, name, &card) != 0)
+		return false;
+	is_known = card && strcmp(card->sha256, manifest->sha256) == 0;
+	free(card);
+	if (is_known)
+		is_same = board_read_card(request->board, manifest->size, progress, hash) == 0 &&
+			  strcmp(hash, manifest->sha256) == 0;
+	if (is_same) {
+		snprintf(run->result->card_sha256, sizeof(hash), "%s", hash);
+		run_event(run, "card", "holds the image already, read back: not written");
+	} else if (is_known) {
+		run_event(run, "warning", "the card is not as it was left: %s",
+			hash[0] ? "it returns another SHA-256" : board_error(request->board));
+	}
+	return is_same;
+}
+
+/* The store keeps how cards do; an error of its own shows at the first window. */
+static void note_card(struct run *run, const struct card_image *image, int error)
+{
+	const struct run_request *request = run->request;
+	const struct lab_board *config = request->board->config;
+
+	if (error == 0)
+		cardlog_note_write(request->store, config->name, config->card.device,
+			request->board->card_bytes, image->sha256, store_now_ms());
+	else if (error != -EFBIG && error != -EBADMSG)
+		cardlog_note_error(request->store, config->name, config->card.device,
+			board_error(request->board));
+}
+
 int run_step_card(struct run *run)
 {
 	const struct run_request *request = run->request;
@@ -79,8 +123,10 @@ int run_step_card(struct run *run)
 		if (rc == 0 && request->card_sha256 && request->card_sha256[0])
 			snprintf(run->result->card_sha256, sizeof(run->result->card_sha256), "%s",
 				request->card_sha256);
-	} else {
+	} else if (!holds_image(run, &progress)) {
 		rc = board_write_card(board, &image, &progress, run->result->card_sha256);
+		run->is_card_fresh = rc == 0;
+		note_card(run, &image, rc);
 	}
 	if (rc == -EFBIG || rc == -EBADMSG) {
 		run->result->is_misconfigured = true;
@@ -120,6 +166,10 @@ int run_step_power(struct run *run)
 			alive[0] ? alive : link_error(board->console));
 	link_flush(board->console);
 	watcher_restart(&run->watcher, monotonic_get_ms());
+	run->warnings_told = 0;
+	run->result->is_card_dirty = manifest->writes_card;
+	if (manifest->writes_card && cardlog_forget(run->request->store, board->config->name) != 0)
+		return run_fail_store(run, -EIO);
 	rc = board_set_power(board, true);
 	if (rc != 0)
 		return run_fail(run, VERDICT_LAB_FAILURE, rc, "%s", board_error(board));
@@ -350,46 +400,17 @@ void run_init_peer(struct run *run, uint32_t baud)
 	peer_init(&run->peer, &link, &events, &config);
 }
 
-static int fail_shell(struct run *run, int error, const struct shell *shell)
-{
-	switch (error) {
-	case -ETIMEDOUT:
-	case -ETIME:
-		return run_fail(run, VERDICT_FAIL, error, "no agent: %s; last state %s",
-			error == -ETIME ? "the shell was not ready in time" : shell_error(shell),
-			watcher_state_name(watcher_state(&run->watcher)));
-	case -EPROTO:
-		return run_fail(run, VERDICT_LAB_FAILURE, error, "starting the agent: %s",
-			shell_error(shell));
-	case -EACCES:
-	case -EINVAL:
-	case -ENOMEM:
-		run->result->is_misconfigured = error != -ENOMEM;
-		return run_fail(run, VERDICT_FAIL, error, "%s: %s", run->request->manifest->path,
-			shell_error(shell));
-	default:
-		return run_fail_peer(run, error, "starting the agent at the shell");
-	}
-}
-
 /* At the system's shell, where the agent is not started by the system itself. */
 static int start_agent(struct run *run, unsigned timeout_ms)
 {
-	const struct manifest *manifest = run->request->manifest;
-	struct shell_config config = {.prompt = manifest->prompt,
-		.user = manifest->login.user,
-		.password = manifest->login.password};
 	struct shell *shell;
-	int rc = shell_new(&shell, run->request->board->console, &run->watcher, &config);
+	int rc = run_reach_shell(run, &shell, timeout_ms);
 
-	if (rc == 0)
-		rc = shell_wait_prompt(shell, timeout_ms);
-	if (rc == 0)
-		log_progress("%s: shell after %.1f s", manifest->system, run_uptime_s(run));
-	if (rc == 0)
-		rc = shell_start(shell, manifest->start);
-	if (rc != 0)
-		rc = fail_shell(run, rc, shell);
+	if (rc == 0) {
+		rc = shell_start(shell, run->request->manifest->start);
+		if (rc != 0)
+			rc = run_fail_shell(run, rc, shell, "starting the agent");
+	}
 	shell_free(shell);
 	return rc;
 }

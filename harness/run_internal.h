@@ -4,6 +4,7 @@
 #define SAMEBOARD_HARNESS_RUN_INTERNAL_H
 
 #include "boardctl/loader.h"
+#include "boardctl/shell.h"
 #include "boardctl/watcher.h"
 #include "harness/card_plan.h"
 #include "harness/gates.h"
@@ -12,6 +13,8 @@
 
 enum run_state {
 	RUN_STATE_CARD,	    /* image to card, verified */
+	RUN_STATE_PREPARE,  /* the first boots of a card that was just written: nothing is measured
+			     */
 	RUN_STATE_POWER,    /* console open, power on */
 	RUN_STATE_LOADER,   /* first banner, loader's prompt */
 	RUN_STATE_PAYLOADS, /* load each, sum it in memory, hand over */
@@ -20,6 +23,7 @@ enum run_state {
 	RUN_STATE_WINDOWS,  /* once a window: ARM, GO, silence, DONE, pull, store, RELEASE */
 	RUN_STATE_SOAK,	    /* until the watchdogs' time is over */
 	RUN_STATE_QUIT,	    /* the agent gives the console back */
+	RUN_STATE_SHUTDOWN, /* a system that writes its card ends in order */
 	RUN_STATE_OFF,	    /* rest state, verified */
 	RUN_STATES,
 };
@@ -55,9 +59,11 @@ struct run {
 	uint64_t answered_ms;	  /* monotonic, of the last answer in the session */
 	struct run_console console;
 	struct watcher watcher;
-	size_t warnings_told;  /* of the watcher's */
-	struct loader *loader; /* from its prompt on; knows what the prompt can do */
-	bool is_handed_over;   /* the loader has started the system: the guard watches */
+	size_t warnings_told;	/* of the watcher's */
+	struct loader *loader;	/* from its prompt on; knows what the prompt can do */
+	bool is_handed_over;	/* the loader has started the system: the guard watches */
+	bool is_reset_expected; /* a first boot that ends by starting anew */
+	bool is_card_fresh;	/* written in this run */
 	struct peer peer;
 	struct card_plan card_plan;
 	uint32_t session;
@@ -127,6 +133,7 @@ int run_begin_local(struct run *run);
 /* Steps of the states: 0 = done, 1 = once more, negative = failed (run_fail was called). */
 #define RUN_STEP_AGAIN 1
 int run_step_card(struct run *run);
+int run_step_prepare(struct run *run);
 int run_step_power(struct run *run);
 int run_step_loader(struct run *run);
 int run_step_payloads(struct run *run);
@@ -135,6 +142,17 @@ int run_step_session(struct run *run);
 int run_step_window(struct run *run);
 int run_step_soak(struct run *run);
 int run_step_quit(struct run *run);
+int run_step_shutdown(struct run *run);
+
+/*
+ * Waits for the system's shell, and for the end of its boot where the manifest
+ * says how that shows.  shell_free(*shell) in every case; errors are told by
+ * run_fail_shell() already.
+ */
+int run_reach_shell(struct run *run, struct shell **shell, unsigned timeout_ms);
+
+/* What an error of the shell's dialogue means.  Returns error. */
+int run_fail_shell(struct run *run, int error, const struct shell *shell, const char *doing);
 
 /*
  * Raises the line for that many bytes, where the lab file allows it and it is

@@ -20,7 +20,24 @@ const char *show_utc(int64_t at_ms, char text[32])
 	return text;
 }
 
-cJSON *show_board_to_json(const struct lab_board *board, const struct queue_health *health)
+static cJSON *card_to_json(const struct cardlog *card)
+{
+	cJSON *json = cJSON_CreateObject();
+	char when[32];
+
+	cJSON_AddStringToObject(json, "device", card->device);
+	cJSON_AddNumberToObject(json, "size_bytes", (double)card->size_bytes);
+	cJSON_AddStringToObject(json, "sha256", card->sha256);
+	cJSON_AddNumberToObject(json, "writes", (double)card->writes);
+	cJSON_AddNumberToObject(json, "errors", (double)card->errors);
+	cJSON_AddStringToObject(json, "error", card->error);
+	if (card->written_ms)
+		cJSON_AddStringToObject(json, "written", show_utc(card->written_ms, when));
+	return json;
+}
+
+cJSON *show_board_to_json(const struct lab_board *board, const struct queue_health *health,
+	const struct cardlog *card)
 {
 	cJSON *json = cJSON_CreateObject();
 	char holder[256], since[32];
@@ -38,6 +55,8 @@ cJSON *show_board_to_json(const struct lab_board *board, const struct queue_heal
 			json, "quarantined", show_utc(health->quarantined_ms, since));
 		cJSON_AddStringToObject(json, "reason", health->reason);
 	}
+	if (card)
+		cJSON_AddItemToObject(json, "card", card_to_json(card));
 	return json;
 }
 

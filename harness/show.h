@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "db/cardlog.h"
 #include "db/query.h"
 #include "db/queue.h"
 #include "harness/lab.h"
@@ -24,7 +25,8 @@ struct show {
 const char *show_utc(int64_t at_ms, char text[32]);
 
 /* A board with its health, which may be NULL; the caller deletes it. */
-cJSON *show_board_to_json(const struct lab_board *board, const struct queue_health *health);
+cJSON *show_board_to_json(const struct lab_board *board, const struct queue_health *health,
+	const struct cardlog *card);
 
 /* A row of a list; the caller deletes it. */
 cJSON *show_run_to_json(const struct query_run *run);

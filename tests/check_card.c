@@ -142,6 +142,29 @@ START_TEST(an_image_is_written_whole_and_nothing_behind_it_is_touched)
 }
 END_TEST
 
+START_TEST(what_a_card_holds_is_read_without_writing)
+{
+	const struct card_image image = {.path = image_path, .sha256 = image_hash};
+	char hash[SHA256_HEX_SIZE];
+	struct card *card = open_card();
+	int fd = open(card_path, O_RDWR);
+
+	ck_assert_int_eq(card_read_hash(card, IMAGE_SIZE, NULL, hash), 0);
+	ck_assert_str_ne(hash, image_hash);
+	check_card_untouched();
+	ck_assert_int_eq(card_write_image(card, &image, NULL, NULL), 0);
+	ck_assert_int_eq(card_read_hash(card, IMAGE_SIZE, NULL, hash), 0);
+	ck_assert_str_eq(hash, image_hash);
+	ck_assert_int_eq(pwrite(fd, "x", 1, IMAGE_SIZE - 1), 1);
+	ck_assert_int_eq(card_read_hash(card, IMAGE_SIZE, NULL, hash), 0);
+	ck_assert_str_ne(hash, image_hash);
+	ck_assert_int_eq(card_read_hash(card, CARD_SIZE + 1, NULL, hash), -EFBIG);
+	ck_assert_str_eq(hash, "");
+	close(fd);
+	card_close(card);
+}
+END_TEST
+
 START_TEST(a_wrong_hash_ends_it_before_the_first_byte)
 {
 	struct card_image image = {.path = image_path, .sha256 = image_hash};
@@ -475,6 +498,7 @@ int main(void)
 	tcase_add_checked_fixture(write, set_up, tear_down);
 	tcase_set_timeout(write, 20);
 	tcase_add_test(write, an_image_is_written_whole_and_nothing_behind_it_is_touched);
+	tcase_add_test(write, what_a_card_holds_is_read_without_writing);
 	tcase_add_test(write, a_wrong_hash_ends_it_before_the_first_byte);
 	tcase_add_test(write, upper_case_and_no_hash_are_fine);
 	tcase_add_test(write, a_card_too_small_is_told_with_both_sizes);

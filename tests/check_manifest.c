@@ -49,6 +49,8 @@ START_TEST(everything_that_is_written_is_taken)
 		"\"first_banner\": \"Linux version\", \"loader_banner\": \"U-Boot 20\","
 		"\"prompt\": \"# \", \"start\": \"/bin/agent\", \"uart\": { \"baud\": 1500000 },"
 		"\"writes_card\": true, \"first_boot\": { \"reboots\": 1, \"timeout\": 60 },"
+		"\"ready\": { \"command\": \"state\", \"output\": [\"running\", \"degraded\"] },"
+		"\"shutdown\": { \"command\": \"off\", \"halted\": \"down\", \"timeout\": 9 },"
 		"\"start_timeout\": 90,"
 		"\"protection\": \"process\", \"address_space\": \"virtual\", \"tick\": \"250 Hz\","
 		"\"agent_sha256\": \"" HASH "\","
@@ -86,6 +88,14 @@ START_TEST(everything_that_is_written_is_taken)
 	ck_assert(manifest->writes_card);
 	ck_assert_uint_eq(manifest->first_boot.reboots, 1);
 	ck_assert_uint_eq(manifest->first_boot.timeout_s, 60);
+	ck_assert(manifest->has_first_boot);
+	ck_assert_str_eq(manifest->ready.command, "state");
+	ck_assert_uint_eq(manifest->ready.output_count, 2);
+	ck_assert_str_eq(manifest->ready.output[1], "degraded");
+	ck_assert_str_eq(manifest->shutdown.command, "off");
+	ck_assert_str_eq(manifest->shutdown.halted, "down");
+	ck_assert_uint_eq(manifest->shutdown.timeout_s, 9);
+	ck_assert_ptr_null(manifest->slot);
 	ck_assert_uint_eq(manifest->start_timeout_s, 90);
 	ck_assert_str_eq(manifest->protection, "process");
 	ck_assert_str_eq(manifest->address_space, "virtual");
@@ -110,6 +120,10 @@ START_TEST(what_is_not_written_has_its_default)
 	ck_assert_uint_eq(manifest->uart.baud, 115200);
 	ck_assert_uint_eq(manifest->first_boot.reboots, 0);
 	ck_assert_uint_eq(manifest->first_boot.timeout_s, 300);
+	ck_assert(!manifest->has_first_boot);
+	ck_assert_ptr_null(manifest->ready.command);
+	ck_assert_ptr_null(manifest->shutdown.command);
+	ck_assert_uint_eq(manifest->shutdown.timeout_s, 60);
 	ck_assert_uint_eq(manifest->start_timeout_s, 120);
 	ck_assert_ptr_null(manifest->prompt);
 	ck_assert_ptr_null(manifest->first_banner);
@@ -160,6 +174,16 @@ static const struct {
 		":3: login: key \"user\" is missing; expected it in a login"},
 	{HEAD ",\n\"uart\": {\"baud\": 12}}",
 		":3: uart.baud: 12 is out of range; expected an integer from 300 to 4000000 baud"},
+	{HEAD ",\n\"ready\": {\"command\": \"a\", \"output\": [\"b\"]}}",
+		":3: ready.command: is a shell line, but the shell's prompt is not given; expected "
+		"\"prompt\" beside \"ready\""},
+	{HEAD ",\n\"prompt\": \"# \", \"shutdown\": {\"command\": \"a\\u0007\", \"halted\": "
+	      "\"b\"}}",
+		":3: shutdown.command: holds a control character; expected one line"},
+	{"{ \"system\": \"l\", \"version\": \"1\", \"file\": \"x.img\", \"boot\": [\"a\"], \"size\": 5, "
+	 "\"sha256\": \"" HASH "\", \"start\": \"auto\",\n\"writes_card\": true, \"slot\": \"l\" }",
+		":2: writes_card: is true for slot \"l\" of a card that other systems boot from; "
+		"expected false, or a card of its own"},
 	{HEAD ",\n\"first_boot\": {\"timeout\": 0}}",
 		":3: first_boot.timeout: 0 is out of range; expected an integer from 1 to 3600 s"},
 	{"{ \"system\": \"../linux\", \"version\": \"1\", \"file\": \"x.img\", \"boot\": [\"a\"], "

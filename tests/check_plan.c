@@ -96,6 +96,32 @@ START_TEST(a_card_is_written_only_when_the_image_changes)
 }
 END_TEST
 
+static struct plan_card card_of(void *context, const char *system)
+{
+	bool is_spent = context != NULL;
+
+	return (struct plan_card){strcmp(system, "other") == 0 ? "b" : "a", is_spent};
+}
+
+START_TEST(systems_in_slots_of_one_card_need_one_write)
+{
+	unsigned before;
+
+	make("other", 3, 7);
+	ck_assert_uint_gt(plan.card_writes, 3);
+	before = plan.total_s;
+	plan_set_cards(&plan, card_of, NULL);
+	/* The golden system's card, the card of both, the golden one's again. */
+	ck_assert_uint_eq(plan.card_writes, 3);
+	ck_assert_uint_lt(plan.total_s, before);
+	ck_assert(plan.runs[0].card_write && plan.runs[1].card_write && !plan.runs[2].card_write);
+	/* Where each boot leaves another card behind, each needs it anew. */
+	plan_set_cards(&plan, card_of, &plan);
+	ck_assert_uint_eq(plan.card_writes, plan.run_count);
+	drop();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -103,6 +129,7 @@ int main(void)
 		a_golden_system_is_booted_first_and_last_whatever_the_seed,
 		a_golden_system_need_not_be_among_the_measured_ones,
 		a_card_is_written_only_when_the_image_changes,
+		systems_in_slots_of_one_card_need_one_write,
 	};
 	Suite *checks = suite_create("plan");
 	SRunner *runner = srunner_create(checks);

@@ -127,6 +127,10 @@ static void *run_board(void *context)
 		} else if (!strncmp(line, "echo ", 5)) {
 			say(line + 5);
 			say("\r\n");
+		} else if (!strcmp(line, "state")) {
+			say("booting\r\n2 jobs\r\n");
+		} else if (!strcmp(line, "poweroff")) {
+			say("stopping\r\n[    9.1] reboot: Power down\r\n");
 		} else {
 			strcpy(board.last, line);
 			say("nsh: command not found\r\n");
@@ -325,6 +329,31 @@ START_TEST(what_cannot_be_typed_is_refused)
 }
 END_TEST
 
+START_TEST(what_a_command_prints_is_taken_without_echo_and_prompt)
+{
+	char output[64];
+
+	start(&(struct shell_config){.echo_ms = 0});
+	reach_prompt(0);
+	ck_assert_int_eq(shell_run(shell, "state", output, sizeof(output), 20000), 0);
+	ck_assert_str_eq(output, "booting\n2 jobs\n");
+	ck_assert_int_eq(shell_run(shell, "state", output, 5, 20000), 0);
+	ck_assert_str_eq(output, "boot");
+	ck_assert_int_eq(shell_wait_quiet(shell, 50, 20000), 0);
+}
+END_TEST
+
+START_TEST(the_end_of_a_system_is_waited_for)
+{
+	start(&(struct shell_config){.echo_ms = 0});
+	reach_prompt(0);
+	ck_assert_int_eq(shell_start(shell, "poweroff"), 0);
+	ck_assert_int_eq(shell_wait_text(shell, "reboot: Power down", 20000), 0);
+	ck_assert_int_eq(shell_wait_text(shell, "reboot: System halted", 100), -ETIMEDOUT);
+	ck_assert_ptr_nonnull(strstr(shell_error(shell), "no \"reboot: System halted\""));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("shell");
@@ -344,6 +373,8 @@ int main(void)
 	tcase_add_test(cases, a_login_without_a_name_to_give_is_told);
 	tcase_add_test(cases, a_prompt_that_answers_nothing_is_none);
 	tcase_add_test(cases, what_cannot_be_typed_is_refused);
+	tcase_add_test(cases, what_a_command_prints_is_taken_without_echo_and_prompt);
+	tcase_add_test(cases, the_end_of_a_system_is_waited_for);
 	suite_add_tcase(suite, cases);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

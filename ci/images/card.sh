@@ -25,6 +25,12 @@ card_make() {
 	export MTOOLSRC=/dev/null TZ=UTC
 	mformat -i "$image@@$((card_first_sector * 512))" -v SAMEBOARD -N "$id" \
 		-T "$sectors" -h 16 -s 63 -H "$card_first_sector" -c "$cluster" ::
+	# A folder for each slot.
+	for payload; do
+		printf '%s\n' "${payload%%=*}"
+	done | sed -n 's,\(/[^/]*\)/.*,\1,p' | sort -u | while read -r payload; do
+		mmd -i "$image@@$((card_first_sector * 512))" "::$payload"
+	done
 	for payload; do
 		mcopy -i "$image@@$((card_first_sector * 512))" "${payload#*=}" "::${payload%%=*}"
 	done

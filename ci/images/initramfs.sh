@@ -21,7 +21,7 @@ initramfs_base() {
 	for link in $initramfs_links; do
 		ln -s busybox "$dir/root/bin/$link"
 	done
-	install -m 755 "$here/init" "$dir/root/init"
+	install -m 755 "${initramfs_init:-$here/init}" "$dir/root/init"
 	initramfs_loaded=' '
 	: >"$dir/root/lib/modules/order"
 	for module; do

@@ -27,9 +27,9 @@ system_write() {
 	printf '  "boards": ["virtual-86-panel"],\n'
 	printf '%s,\n' "$body"
 	printf '  "loader_banner": "U-Boot 20",\n'
-	printf '  "start": "auto",\n'
+	printf '  "start": %s,\n' "$(json_string "${system_start:-auto}")"
 	printf '  "uart": {"baud": 115200},\n'
-	printf '  "writes_card": false\n'
+	printf '  "writes_card": %s\n' "${system_writes:-false}"
 	printf '}\n'
 }
 
