@@ -229,7 +229,7 @@ images-rt:
 	$(Q)$(MAKE) --no-print-directory SAN= agents
 	$(Q)ci/images/build $(abspath build) rt
 
-## images-distro: the same with Debian and systemd (40 MB of packages, two minutes of processor time, once)
+## images-distro: the same with Debian and systemd (40 MB of packages, three minutes of processor time, once)
 .PHONY: images-distro
 images-distro:
 	$(Q)$(MAKE) --no-print-directory SAN= agents

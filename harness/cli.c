@@ -23,7 +23,7 @@ const struct cli_command cli_commands[] = {
 	{"cancel", "JOB", "end a job; its board comes to rest", "socket json", 1, 1,
 		command_cancel},
 	{"queue", "", "list what waits and what runs", "socket json", 0, 0, command_queue},
-	{"plan", "SUITE", "show what `run` would do, and how long it takes", "os repeat seed json",
+	{"plan", "SUITE", "show what `run` would do, and how long it takes", "images os repeat seed json",
 		1, 1, command_plan},
 	{"list", "", "list the runs that are stored, newest first", "db os limit json", 0, 0,
 		command_list},

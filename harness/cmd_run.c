@@ -17,6 +17,57 @@
 
 /* ------------------------------------------------------------------- plan */
 
+/* The manifests of a plan's systems, where a folder of images is named. */
+struct plan_images {
+	struct manifest *manifests[JOB_SYSTEMS_MAX];
+	size_t count;
+};
+
+static const struct manifest *find_image(const struct plan_images *images, const char *system)
+{
+	for (size_t i = 0; i < images->count; i++)
+		if (strcmp(images->manifests[i]->system, system) == 0)
+			return images->manifests[i];
+	return NULL;
+}
+
+static struct plan_card card_of(void *context, const char *system)
+{
+	const struct manifest *manifest = find_image(context, system);
+
+	return (struct plan_card){manifest->sha256, manifest_spends_card(manifest)};
+}
+
+/* Writes are counted by the cards there are.  An exit code. */
+static int look_at_images(struct plan *plan, const char *dir)
+{
+	struct plan_images images = {.count = 0};
+	int exit_code = CLI_PASS;
+
+	for (size_t i = 0; exit_code == CLI_PASS && i < plan->run_count; i++) {
+		struct manifest *manifest = NULL;
+
+		if (find_image(&images, plan->runs[i].system))
+			continue;
+		if (images.count < JOB_SYSTEMS_MAX &&
+			manifest_find(&manifest, dir, plan->runs[i].system) == 0) {
+			images.manifests[images.count++] = manifest;
+			continue;
+		}
+		if (images.count == JOB_SYSTEMS_MAX)
+			log_error("more than %d systems in one job", JOB_SYSTEMS_MAX);
+		else
+			log_error("%s", manifest_error(manifest));
+		manifest_close(manifest);
+		exit_code = CLI_USAGE;
+	}
+	if (exit_code == CLI_PASS)
+		plan_set_cards(plan, card_of, &images);
+	for (size_t i = 0; i < images.count; i++)
+		manifest_close(images.manifests[i]);
+	return exit_code;
+}
+
 int command_plan(struct cli *cli)
 {
 	struct suite *suite = NULL;
@@ -33,6 +84,12 @@ int command_plan(struct cli *cli)
 	exit_code = CLI_LAB;
 	if (plan_init(&plan, suite, systems, count, cli->repeat, cli->seed) != 0)
 		goto out;
+	if (cli->images_is_given) {
+		exit_code = look_at_images(&plan, cli->images);
+		if (exit_code != CLI_PASS)
+			goto out;
+		exit_code = CLI_LAB;
+	}
 	if (cli->json) {
 		exit_code = cli_print_json(plan_to_json(&plan, suite));
 		goto out;

@@ -174,8 +174,7 @@ static struct plan_card card_of(void *context, const char *system)
 {
 	const struct manifest *manifest = find_manifest(context, system);
 
-	return (struct plan_card){
-		manifest->sha256, manifest->writes_card && !manifest->shutdown.command};
+	return (struct plan_card){manifest->sha256, manifest_spends_card(manifest)};
 }
 
 int job_init(struct job *job, const struct job_request *request)

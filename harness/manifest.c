@@ -499,6 +499,11 @@ const char *manifest_error(const struct manifest *manifest)
 	return manifest ? manifest->error : "out of memory";
 }
 
+bool manifest_spends_card(const struct manifest *manifest)
+{
+	return manifest->writes_card && !manifest->shutdown.command;
+}
+
 /* ------------------------------------------------------- manifests of a folder */
 
 struct search {

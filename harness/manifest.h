@@ -93,6 +93,9 @@ const char *manifest_error(const struct manifest *manifest);
  */
 int manifest_find(struct manifest **manifest, const char *dir, const char *system);
 
+/* After a boot the card is another one: the system writes it, and nothing shuts it down. */
+bool manifest_spends_card(const struct manifest *manifest);
+
 /* The table that the file is read by (compared with the JSON schema by a test). */
 extern const struct document_shape manifest_shape;
 

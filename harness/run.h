@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One run: power-on to power-off of one system on one board, as one explicit
- * state machine with a deadline for each state.  What was measured is stored
+ * state machine with a deadline for each state.  A card that was just written
+ * may want boots before it that are not measured.  What was measured is stored
  * window by window; gates and verdict close the run.  On return the board is
  * off (or its error says that it could not be).
  */

@@ -46,6 +46,7 @@ START_TEST(systems_in_slots_share_a_card_that_is_written_once)
 {
 	struct lab_rig rig;
 	const char *suite;
+	char images[600];
 	int fd;
 
 	lab_rig_start(&rig, NULL, 64);
@@ -54,6 +55,9 @@ START_TEST(systems_in_slots_share_a_card_that_is_written_once)
 	lab_rig_expect(&rig, 0, (const char *[]){"run", suite, NULL});
 	ck_assert_msg(strstr(rig.err, "2 runs, 1 card write,") != NULL, "%s", rig.err);
 	expect_writes(&rig, 1);
+	snprintf(images, sizeof(images), "--images=%s", rig.images);
+	lab_rig_expect(&rig, 0, (const char *[]){"plan", suite, images, NULL});
+	ck_assert_msg(strstr(rig.out, "2 runs, 1 card write,") != NULL, "%s", rig.out);
 
 	/* The next job reads what the store says is on the card. */
 	lab_rig_expect(&rig, 0, (const char *[]){"run", suite, "--os=baremetal", NULL});
