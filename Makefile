@@ -81,7 +81,10 @@ lib_obj := $(call obj,$(lib_src))
 libsameboard := $(BUILD)/libsameboard.a
 # Boards in repeatable time and lines at 1.5 Mbaud fall behind on a machine that does other things.
 lone_tests := $(BUILD)/tests/check_icount $(BUILD)/tests/check_run_raised
-tests := $(filter-out $(lone_tests),$(patsubst tests/%.c,$(BUILD)/tests/%,$(test_src)))
+# A lab in a virtual machine, which runs the plain programs of this one.
+vm_tests := $(patsubst tests/%.c,build/tests/%,$(wildcard tests/check_vm.c tests/check_vm_*.c))
+no_vm := $(if $(filter 1,$(SAN)),sanitizers)$(filter-out x86_64,$(shell uname -m))
+tests := $(filter-out $(lone_tests) $(if $(no_vm),$(vm_tests:build/%=$(BUILD)/%)),$(patsubst tests/%.c,$(BUILD)/tests/%,$(test_src)))
 
 .PHONY: all help setup demo check images install clean format format-check size
 .DELETE_ON_ERROR:
@@ -241,6 +244,11 @@ images-d1:
 	$(Q)$(MAKE) --no-print-directory SAN= agents
 	$(Q)ci/images/build-d1 $(abspath build)
 
+## vm: build the virtual machine that check-vm puts a lab into (cached outside the tree)
+.PHONY: vm
+vm:
+	$(Q)$(if $(no_vm),echo 'no virtual machine: $(no_vm)',ci/vm/build $(abspath build))
+
 # ---------------------------------------------------------------- tests
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(test_lib_src)) $(call obj,$(posix_src)) $(libsameboard)
@@ -369,12 +377,19 @@ demo:
 ## check: set up, build, and run all tests (SAN=1: with sanitizers)
 check:
 	$(Q)ci/setup
-	$(Q)$(MAKE) --no-print-directory $(parallel) all agents images
+	$(Q)$(MAKE) --no-print-directory $(parallel) all agents images vm
 	$(Q)$(MAKE) --no-print-directory $(parallel) check-built
 
 .PHONY: check-built
 check-built: $(programs) $(benches) $(tests)
 	$(Q)BUILD=$(BUILD) tests/run $(tests)
+
+## check-vm: only the lab in a virtual machine: real ttyUSB ports, a card reader, and what is pulled out
+.PHONY: check-vm
+check-vm:
+	$(Q)ci/setup
+	$(Q)$(MAKE) --no-print-directory $(parallel) SAN= all images vm $(vm_tests)
+	$(Q)BUILD=build tests/run $(vm_tests)
 
 ## campaign: kill something under each of 200 jobs (CAMPAIGN=N; goes on where it was stopped)
 CAMPAIGN ?= 200

@@ -40,6 +40,15 @@ static bool is_stray_file(const char *device)
 	       strncmp(real, "/dev/shm/", 9) != 0;
 }
 
+static int check_size(struct card *card, const struct card_config *config, uint64_t size_bytes)
+{
+	if (!config->size_bytes || config->size_bytes == size_bytes)
+		return 0;
+	return fail_format(card->error, sizeof(card->error), -EPERM,
+		"%s has %" PRIu64 " bytes, the configured card has %" PRIu64 "; it is another card",
+		card->device, size_bytes, config->size_bytes);
+}
+
 static int open_block(struct card *card, const struct card_config *config, dev_t device)
 {
 	int ret = cardcheck_run(&this_machine, device, card->device, config->fixed_disk_allowed,
@@ -47,6 +56,13 @@ static int open_block(struct card *card, const struct card_config *config, dev_t
 	uint64_t size_bytes = 0;
 	struct stat now;
 
+	if (!ret && strstr(card->device, "/by-id/"))
+		ret = cardcheck_run_twin(
+			&this_machine, device, card->device, card->error, sizeof(card->error));
+	if (!ret)
+		size_bytes = cardcheck_get_size(&this_machine, device);
+	if (!ret && size_bytes)
+		ret = check_size(card, config, size_bytes);
 	if (ret)
 		return ret;
 	card->fd = open(card->device, O_RDWR | O_EXCL | O_CLOEXEC);
@@ -137,13 +153,19 @@ static int wait_open(struct card *card, const struct card_config *config)
 	return ret;
 }
 
+static bool has_wrong_name(int ret)
+{
+	return ret == -EPERM || ret == -EINVAL || ret == -ENOTBLK || ret == -EBUSY ||
+	       ret == -ENODEV || ret == -ENOTUNIQ;
+}
+
 /* Behind what is wrong with a device: those that would do. */
-static void tell_candidates(struct card *card)
+static void tell_candidates(struct card *card, const char *folder)
 {
 	char list[256];
 	size_t used = strlen(card->error);
 
-	if (cardcheck_list(&this_machine, "/dev/disk/by-id", list, sizeof(list)) > 0)
+	if (cardcheck_list(&this_machine, folder, list, sizeof(list)) > 0)
 		snprintf(card->error + used, sizeof(card->error) - used,
 			"; removable disks here: %s", list);
 }
@@ -164,15 +186,12 @@ int card_open(struct card **out, const struct card_config *config)
 	if (!card->device)
 		return fail_format(card->error, sizeof(card->error), -ENOMEM, no_memory);
 	ret = wait_open(card, config);
-	if (!ret && config->size_bytes && config->size_bytes != card->size_bytes)
-		ret = fail_format(card->error, sizeof(card->error), -EPERM,
-			"%s has %" PRIu64 " bytes, the configured card has %" PRIu64
-			"; it is another card",
-			card->device, card->size_bytes, config->size_bytes);
+	if (!ret)
+		ret = check_size(card, config, card->size_bytes);
 	if (ret)
 		close_device(card);
-	if (ret == -EPERM || ret == -EINVAL || ret == -ENOTBLK)
-		tell_candidates(card);
+	if (has_wrong_name(ret))
+		tell_candidates(card, ret == -ENOTUNIQ ? "/dev/disk/by-path" : "/dev/disk/by-id");
 	return ret;
 }
 

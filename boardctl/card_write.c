@@ -3,17 +3,23 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "boardctl/bmap.h"
 #include "boardctl/card_private.h"
 #include "boardctl/imagefile.h"
+#include "boardctl/monotonic.h"
 
-#define CHUNK_SIZE (1024u * 1024u)
+#define CHUNK_SIZE	(1024u * 1024u)
+#define PULLED_US	3000000u
+#define PULLED_PAUSE_US 50000u
 
 static const char no_memory[] = "out of memory";
 
@@ -48,18 +54,51 @@ static int pass_image_error(struct job *job, int code)
 		job->card->error, sizeof(job->card->error), code, "%s", imagefile_error(job->file));
 }
 
+static bool is_there(const struct card *card)
+{
+	uint64_t size_bytes = 0;
+	struct stat now;
+	char path[64];
+
+	if (ioctl(card->fd, BLKGETSIZE64, &size_bytes) || size_bytes != card->size_bytes ||
+		fstat(card->fd, &now))
+		return false;
+	snprintf(
+		path, sizeof(path), "/sys/dev/block/%u:%u", major(now.st_rdev), minor(now.st_rdev));
+	return access(path, F_OK) == 0;
+}
+
+/*
+ * A disk that was pulled out says much: no space, an error of input and output,
+ * its end. The error may come before the kernel has taken the disk away.
+ */
+static bool is_pulled(const struct card *card)
+{
+	uint64_t deadline_us = monotonic_get_us() + PULLED_US;
+
+	if (!card->is_block)
+		return false;
+	while (is_there(card)) {
+		if (monotonic_get_us() >= deadline_us)
+			return false;
+		monotonic_sleep_until_us(monotonic_get_us() + PULLED_PAUSE_US);
+	}
+	return true;
+}
+
 static int fail_card(struct job *job, int error, const char *what, uint64_t at)
 {
 	struct card *card = job->card;
 
+	if (error == ENXIO || error == ENODEV || is_pulled(card))
+		return fail_format(card->error, sizeof(card->error), -ENODEV,
+			"%s went away at byte %" PRIu64 "; what it holds is no whole image",
+			card->device, at);
 	/* EFBIG: the limit of a file, which is how a short card looks when it is one. */
 	if (error == ENOSPC || error == EFBIG)
 		return fail_format(card->error, sizeof(card->error), -ENOSPC,
 			"%s is full after %" PRIu64 " of %" PRIu64 " bytes", card->device, at,
 			job->size_bytes);
-	if (error == ENXIO || error == ENODEV)
-		return fail_format(card->error, sizeof(card->error), -ENODEV,
-			"%s went away at byte %" PRIu64, card->device, at);
 	return fail_format(card->error, sizeof(card->error), -error,
 		"cannot %s %s at byte %" PRIu64 ": %s", what, card->device, at, strerror(error));
 }
@@ -324,6 +363,8 @@ static int verify_range(struct job *job, const struct bmap_range *range)
 		got = read_full(job->card->fd, job->chunk, piece(end - at), at);
 		if (got < 0)
 			return fail_card(job, (int)-got, "read back", at);
+		if (!got && is_pulled(job->card))
+			return fail_card(job, ENODEV, "read back", at);
 		if (!got)
 			return fail_format(job->card->error, sizeof(job->card->error), -ENOSPC,
 				"%s ends at byte %" PRIu64 " when read back, %" PRIu64

@@ -177,6 +177,68 @@ int cardcheck_run(const struct cardcheck *check, dev_t device, const char *name,
 	return 0;
 }
 
+/* ------------------------------------------------------------------ identity */
+
+/* Of the disk at this place of sysfs what udev's by-id is made of; false without USB. */
+static bool find_identity(const char *disk, char *identity, size_t size)
+{
+	char base[PATH_MAX], path[PATH_MAX + 16], vendor[16], product[16], serial[128] = "";
+	unsigned channel = 0, target = 0, lun = 0;
+	char *slash;
+
+	if (!realpath(disk, base))
+		return false;
+	/* .../1-2/1-2:1.0/host3/target3:0:0/3:0:0:0/block/sdb */
+	while ((slash = strrchr(base, '/')) && slash != base) {
+		sscanf(slash, "/%*u:%u:%u:%u", &channel, &target, &lun);
+		*slash = '\0';
+		snprintf(path, sizeof(path), "%s/idVendor", base);
+		if (!read_word(path, vendor, sizeof(vendor)))
+			continue;
+		snprintf(path, sizeof(path), "%s/idProduct", base);
+		if (!read_word(path, product, sizeof(product)))
+			return false;
+		snprintf(path, sizeof(path), "%s/serial", base);
+		read_word(path, serial, sizeof(serial));
+		snprintf(identity, size, "USB %s:%s, %s%s, unit %u", vendor, product,
+			serial[0] ? "serial number " : "no serial number", serial, lun);
+		return true;
+	}
+	return false;
+}
+
+int cardcheck_run_twin(
+	const struct cardcheck *check, dev_t device, const char *name, char *error, size_t size)
+{
+	char path[PATH_MAX], mine[256], other[256], number[32], word[32];
+	struct dirent *entry;
+	DIR *dir;
+	int ret = 0;
+
+	snprintf(number, sizeof(number), "%u:%u", major(device), minor(device));
+	snprintf(path, sizeof(path), "%s/dev/block/%s", check->sysfs, number);
+	if (!find_identity(path, mine, sizeof(mine)))
+		return 0;
+	snprintf(path, sizeof(path), "%s/block", check->sysfs);
+	dir = opendir(path);
+	while (dir && !ret && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/block/%s/dev", check->sysfs, entry->d_name);
+		if (entry->d_name[0] == '.' || !read_word(path, word, sizeof(word)) ||
+			!strcmp(word, number))
+			continue;
+		snprintf(path, sizeof(path), "%s/block/%s", check->sysfs, entry->d_name);
+		if (find_identity(path, other, sizeof(other)) && !strcmp(mine, other))
+			ret = fail_format(error, size, -ENOTUNIQ,
+				"%s may be either of two disks: %s is one with the same identity "
+				"(%s); unplug one, or name the card by its place in "
+				"/dev/disk/by-path",
+				name, entry->d_name, mine);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
 /* ------------------------------------------------------------------- others */
 
 static bool read_number(const char *path, unsigned long long *number)
@@ -184,6 +246,16 @@ static bool read_number(const char *path, unsigned long long *number)
 	char word[32];
 
 	return read_word(path, word, sizeof(word)) && sscanf(word, "%llu", number) == 1;
+}
+
+uint64_t cardcheck_get_size(const struct cardcheck *check, dev_t device)
+{
+	unsigned long long sectors = 0;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/dev/block/%u:%u/size", check->sysfs, major(device),
+		minor(device));
+	return read_number(path, &sectors) ? sectors * 512u : 0;
 }
 
 unsigned cardcheck_list(const struct cardcheck *check, const char *folder, char *text, size_t size)
@@ -195,24 +267,20 @@ unsigned cardcheck_list(const struct cardcheck *check, const char *folder, char 
 
 	text[0] = '\0';
 	while (dir && (entry = readdir(dir)) && used < size) {
-		char path[PATH_MAX], base[PATH_MAX / 2];
-		unsigned long long removable = 0, sectors = 0;
+		char path[PATH_MAX], ignored[FAIL_TEXT_SIZE];
+		unsigned long long size_bytes;
 		struct stat now;
 		int put;
 
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		if (stat(path, &now) || !S_ISBLK(now.st_mode))
 			continue;
-		snprintf(base, sizeof(base), "%s/dev/block/%u:%u", check->sysfs, major(now.st_rdev),
-			minor(now.st_rdev));
-		snprintf(path, sizeof(path), "%s/removable", base);
-		if (!read_number(path, &removable) || !removable)
-			continue;
-		snprintf(path, sizeof(path), "%s/size", base);
-		if (!read_number(path, &sectors) || !sectors)
+		size_bytes = cardcheck_get_size(check, now.st_rdev);
+		if (!size_bytes ||
+			cardcheck_run(check, now.st_rdev, path, false, ignored, sizeof(ignored)))
 			continue;
 		put = snprintf(text + used, size - used, "%s%s/%s (%llu bytes)", used ? ", " : "",
-			folder, entry->d_name, sectors * 512u);
+			folder, entry->d_name, size_bytes);
 		used += put > 0 ? (size_t)put : 0;
 		count++;
 	}

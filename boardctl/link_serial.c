@@ -25,6 +25,11 @@ static struct link_serial *serial_of(struct link *link)
 
 static int say(struct link *link, int ret, const char *what)
 {
+	if (ret == -EACCES)
+		return fail_format(link->error, sizeof(link->error), ret,
+			"cannot %s %s: permission denied; be in the group that it belongs to "
+			"(dialout), or install the udev rules (60-sameboard.rules)",
+			what, link->path);
 	return fail_format(link->error, sizeof(link->error), ret, "cannot %s %s: %s", what,
 		link->path, ret == -ENODEV ? "the adapter is gone" : strerror(-ret));
 }

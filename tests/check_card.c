@@ -488,6 +488,82 @@ START_TEST(hashes_are_those_of_the_standard)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ alike? */
+
+static void make_path(const char *name)
+{
+	char path[256];
+
+	for (size_t i = 0; name[i]; i++)
+		if (name[i] == '/' && i) {
+			snprintf(path, sizeof(path), "%.*s", (int)i, name);
+			mkdir(scratch_path(&scratch, path), 0755);
+		}
+}
+
+/* A unit of a USB reader as sysfs has it. */
+static void add_reader(const char *port, const char *serial, unsigned lun, unsigned minor_number)
+{
+	char path[256], text[256], target[192];
+
+	snprintf(path, sizeof(path), "sys/usb1/%s/x", port);
+	make_path(path);
+	snprintf(path, sizeof(path), "sys/usb1/%s/idVendor", port);
+	write_entry(path, "0bda\n");
+	snprintf(path, sizeof(path), "sys/usb1/%s/idProduct", port);
+	write_entry(path, "0316\n");
+	snprintf(path, sizeof(path), "sys/usb1/%s/serial", port);
+	snprintf(text, sizeof(text), "%s\n", serial);
+	if (serial[0])
+		write_entry(path, text);
+	snprintf(target, sizeof(target), "usb1/%s/%s:1.0/host2/target2:0:0/2:0:0:%u/block/sd%u",
+		port, port, lun, minor_number);
+	snprintf(path, sizeof(path), "sys/%s/dev", target);
+	make_path(path);
+	snprintf(text, sizeof(text), "8:%u\n", minor_number);
+	write_entry(path, text);
+	snprintf(path, sizeof(path), "sys/%s/removable", target);
+	write_entry(path, "1\n");
+	snprintf(text, sizeof(text), "../../%s", target);
+	snprintf(path, sizeof(path), "sys/dev/block/8:%u", minor_number);
+	ck_assert_int_eq(symlink(text, scratch_path(&scratch, path)), 0);
+	snprintf(text, sizeof(text), "../%s", target);
+	snprintf(path, sizeof(path), "sys/block/sd%u", minor_number);
+	ck_assert_int_eq(symlink(text, scratch_path(&scratch, path)), 0);
+}
+
+static int check_twin(unsigned minor_number, char error[512])
+{
+	error[0] = '\0';
+	return cardcheck_run_twin(&machine, makedev(8, minor_number), "/dev/x", error, 512);
+}
+
+START_TEST(two_readers_of_one_identity_are_refused)
+{
+	char error[512];
+
+	make_dir("sys/block");
+	add_reader("1-2", "000000000001", 0, 64);
+	ck_assert_int_eq(check_twin(64, error), 0);
+	/* Another unit of the same reader, another number, none, no USB at all. */
+	add_reader("1-2", "000000000001", 1, 80);
+	add_reader("1-3", "000000000002", 0, 96);
+	add_reader("1-4", "", 0, 112);
+	ck_assert_int_eq(check_twin(64, error), 0);
+	ck_assert_int_eq(check_twin(112, error), 0);
+	ck_assert_int_eq(check_twin(32, error), 0);
+	add_reader("2-1.4", "000000000001", 0, 128);
+	ck_assert_int_eq(check_twin(64, error), -ENOTUNIQ);
+	ck_assert_ptr_nonnull(strstr(error, "sd128"));
+	ck_assert_ptr_nonnull(strstr(error, "0bda:0316, serial number 000000000001, unit 0"));
+	ck_assert_ptr_nonnull(strstr(error, "/dev/disk/by-path"));
+	ck_assert_int_eq(check_twin(128, error), -ENOTUNIQ);
+	ck_assert_int_eq(check_twin(80, error), 0);
+	add_reader("2-2", "", 0, 144);
+	ck_assert_int_eq(check_twin(112, error), -ENOTUNIQ);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card");
@@ -519,6 +595,7 @@ int main(void)
 	tcase_add_test(use, a_disk_below_another_device_is_busy);
 	tcase_add_test(use, a_partition_is_no_card);
 	tcase_add_test(use, doubt_is_refused);
+	tcase_add_test(use, two_readers_of_one_identity_are_refused);
 	suite_add_tcase(suite, use);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
