@@ -252,16 +252,19 @@ int main(void)
 	Suite *suite = suite_create("icount");
 	TCase *refused = tcase_create("refused");
 	TCase *exact = tcase_create("exact");
+	TCase *traps = tcase_create("traps");
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
 	tcase_add_test(refused, test_suites_and_images_for_another_clock_are_refused);
 	tcase_set_timeout(refused, 60);
 	tcase_add_test(exact, test_unchanged_runs_repeat_and_two_instructions_are_a_regression);
-	tcase_add_test(exact, test_five_us_in_the_tick_handler_show_against_a_clean_system);
+	tcase_add_test(traps, test_five_us_in_the_tick_handler_show_against_a_clean_system);
 	tcase_set_timeout(exact, 900);
+	tcase_set_timeout(traps, 300);
 	suite_add_tcase(suite, refused);
 	suite_add_tcase(suite, exact);
+	suite_add_tcase(suite, traps);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
