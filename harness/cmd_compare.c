@@ -134,6 +134,33 @@ int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, 
 	return rc != CLI_PASS ? rc : exit_code;
 }
 
+bool cmd_compare_is_suspect(const struct cmd_outcome *outcome, const char *row)
+{
+	for (size_t i = 0; i < outcome->suspect_count; i++)
+		if (strcmp(row, outcome->suspects[i]) == 0)
+			return true;
+	return false;
+}
+
+void cmd_compare_join(struct cmd_outcome *first, struct cmd_outcome *second)
+{
+	cJSON *suspects;
+
+	if (!first->json || !second->json)
+		return;
+	suspects = cJSON_AddArrayToObject(second->json, "suspects");
+	for (size_t i = 0; i < first->suspect_count; i++) {
+		cJSON *suspect = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(suspect, "row", first->suspects[i]);
+		cJSON_AddBoolToObject(
+			suspect, "shows_again", cmd_compare_is_suspect(second, first->suspects[i]));
+		cJSON_AddItemToArray(suspects, suspect);
+	}
+	cJSON_AddItemToObject(first->json, "retry", second->json);
+	second->json = NULL;
+}
+
 int cmd_compare_find_runs(struct cli *cli, struct store *store, const char *const *words,
 	size_t word_count, int64_t **ids, char *set, size_t set_size)
 {

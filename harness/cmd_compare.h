@@ -27,6 +27,15 @@ struct cmd_outcome {
 int cmd_compare_print(struct cli *cli, struct store *store, const int64_t *ids, size_t count,
 	const struct baseline *baseline, struct cmd_outcome *outcome, cJSON *json);
 
+/* Whether this row was a suspect there. */
+bool cmd_compare_is_suspect(const struct cmd_outcome *outcome, const char *row);
+
+/*
+ * Both jobs in one document: the second's, which is taken from it, becomes "retry"
+ * in the first's, with what became of the first one's suspects.
+ */
+void cmd_compare_join(struct cmd_outcome *first, struct cmd_outcome *second);
+
 /* The files for a CI system of a job that has no runs.  An exit code. */
 int cmd_compare_write_failure(struct cli *cli, const char *suite, const char *error);
 

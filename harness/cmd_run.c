@@ -188,34 +188,6 @@ static void outcome_free(struct cmd_outcome *outcome)
 	*outcome = (struct cmd_outcome){0};
 }
 
-static bool is_shown_again(const char *suspect, const struct cmd_outcome *second)
-{
-	for (size_t i = 0; i < second->suspect_count; i++)
-		if (strcmp(suspect, second->suspects[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Both jobs in one document: the second is the first one's "retry". */
-static void join_documents(struct cmd_outcome *first, struct cmd_outcome *second)
-{
-	cJSON *suspects;
-
-	if (!first->json || !second->json)
-		return;
-	suspects = cJSON_AddArrayToObject(second->json, "suspects");
-	for (size_t i = 0; i < first->suspect_count; i++) {
-		cJSON *suspect = cJSON_CreateObject();
-
-		cJSON_AddStringToObject(suspect, "row", first->suspects[i]);
-		cJSON_AddBoolToObject(
-			suspect, "shows_again", is_shown_again(first->suspects[i], second));
-		cJSON_AddItemToArray(suspects, suspect);
-	}
-	cJSON_AddItemToObject(first->json, "retry", second->json);
-	second->json = NULL;
-}
-
 /*
  * A suspect is measured again, RETRY_BOOTS of each system, and judged against the
  * same baseline by these runs alone.  What shows twice has failed; what does not
@@ -234,13 +206,13 @@ static int retry(struct cli *cli, struct job_request *request, const struct base
 	request->seed++;
 	exit_code = execute(cli, request, baseline, &second);
 	for (size_t i = 0; i < first->suspect_count; i++) {
-		bool is_shown = is_shown_again(first->suspects[i], &second);
+		bool is_shown = cmd_compare_is_suspect(&second, first->suspects[i]);
 
 		shown += is_shown;
 		log_error("suspect %s %s", first->suspects[i],
 			is_shown ? "shows again: a regression" : "does not show again");
 	}
-	join_documents(first, &second);
+	cmd_compare_join(first, &second);
 	outcome_free(&second);
 	return exit_code == CLI_PASS && shown ? CLI_FAIL : exit_code;
 }

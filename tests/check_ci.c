@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "boardctl/subprocess.h"
+#include "harness/cmd_compare.h"
 #include "tests/doc_words.h"
 #include "tests/lab_rig.h"
 #include "tests/measured_run.h"
@@ -158,6 +159,26 @@ START_TEST(test_exit_codes_of_a_lab_that_failed)
 }
 END_TEST
 
+START_TEST(test_a_suspect_that_was_measured_again_stands_in_one_document)
+{
+	char p50[] = "wake.idle p50", p99[] = "wake.idle p99", *rows[] = {p50, p99};
+	struct cmd_outcome first = {
+		.suspects = rows, .suspect_count = 2, .json = cJSON_Parse("{\"job\": 1}")};
+	struct cmd_outcome second = {
+		.suspects = &rows[1], .suspect_count = 1, .json = cJSON_Parse("{\"job\": 2}")};
+	char *text;
+
+	cmd_compare_join(&first, &second);
+	ck_assert_ptr_null(second.json);
+	text = cJSON_PrintUnformatted(first.json);
+	ck_assert_str_eq(text, "{\"job\":1,\"retry\":{\"job\":2,\"suspects\":["
+			       "{\"row\":\"wake.idle p50\",\"shows_again\":false},"
+			       "{\"row\":\"wake.idle p99\",\"shows_again\":true}]}}");
+	cJSON_free(text);
+	cJSON_Delete(first.json);
+}
+END_TEST
+
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 
 static const struct {
@@ -248,6 +269,7 @@ int main(void)
 	tcase_add_test(tcase, test_a_lab_failure_is_an_error_and_a_failed_gate_a_failure);
 	tcase_add_test(tcase, test_a_regression_is_a_failure_and_stands_in_the_summary);
 	tcase_add_test(tcase, test_exit_codes_of_a_lab_that_failed);
+	tcase_add_test(tcase, test_a_suspect_that_was_measured_again_stands_in_one_document);
 	tcase_add_loop_test(tcase, test_another_image_than_was_named_is_refused, 0,
 		(int)(sizeof(wrong_images) / sizeof(wrong_images[0])));
 	tcase_add_test(tcase, test_examples_for_gitlab_and_github_parse);
