@@ -191,8 +191,11 @@ static int guard(void *context)
 		return -ETIME;
 	if (!run->is_handed_over)
 		return 0;
-	/* Silence is judged only until the agent answers: then it is wanted. */
-	if (run->state == RUN_STATE_HELLO || run->state == RUN_STATE_PREPARE)
+	/*
+	 * Silence is judged only until the agent answers: then it is wanted.  A first boot that
+	 * makes a file system grow says nothing for as long as it likes, up to its time limit.
+	 */
+	if (run->state == RUN_STATE_HELLO)
 		watcher_tick(&run->watcher, monotonic_get_ms());
 	tell_warnings(run);
 	cause = watcher_verdict(&run->watcher)->cause;

@@ -75,7 +75,8 @@ distro_build() {
 	say BUILD "linux-distro is configured by itself (a minute)"
 	distro_stage "$work/card" "$linux" "$work/initrd" "$work/log"
 	dd if="$work/card" of="$dir/root.ext4" bs=1M skip=1 count="$distro_fs_mib" conv=sparse status=none
-	fsck.ext4 -fn "$dir/root.ext4" >"$work/log" 2>&1 || {
+	# What still stands in the journal would be written over what is put in later.
+	fsck.ext4 -fy "$dir/root.ext4" >"$work/log" 2>&1 || [ $? = 1 ] || {
 		cat "$work/log" >&2
 		die "the file system of linux-distro is damaged"
 	}
@@ -113,7 +114,7 @@ distro_find() {
 
 # distro_make LINUX: sets `distro` to the directory of root.ext4 and initrd.
 distro_make() {
-	need qemu-system-riscv64 fakeroot mke2fs fsck.ext4 debugfs
+	need qemu-system-riscv64 fakeroot mke2fs fsck.ext4 debugfs dumpe2fs
 	cache_make distro-debs "$(hash_text "$linux_suite" "$distro_packages")" distro_fetch
 	distro_find_key "$1"
 	cache_make distro "$distro_key" distro_build "$distro_debs" "$1"
@@ -124,6 +125,8 @@ distro_make() {
 distro_put() {
 	local errors
 
+	! dumpe2fs -h "$1" 2>/dev/null | grep -q needs_recovery ||
+		die "$1: its journal is not empty"
 	errors=$(debugfs -w -f - "$1" <<-END 2>&1 >/dev/null | sed 1d
 		write $2 $3
 		set_inode_field $3 mode 0100755
