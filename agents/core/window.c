@@ -94,6 +94,9 @@ const char *window_load_name(unsigned int load)
 		[MESSAGE_LOAD_MODERATE] = "moderate",
 		[MESSAGE_LOAD_HEAVY] = "heavy",
 		[MESSAGE_LOAD_MIXED] = "mixed",
+		[MESSAGE_LOAD_IO] = "io",
+		[MESSAGE_LOAD_RX] = "rx",
+		[MESSAGE_LOAD_THERMAL] = "thermal",
 	};
 
 	return load < MESSAGE_LOADS ? names[load] : NULL;
@@ -103,6 +106,9 @@ const char *window_check_load(const struct agent_port *port, unsigned int load)
 {
 	if (load == MESSAGE_LOAD_IDLE)
 		return NULL;
+	/* It is a window's first rule that nothing comes over the line meanwhile. */
+	if (load == MESSAGE_LOAD_RX)
+		return "the line is silent in a window";
 	if (!port->ops->load_start)
 		return "no threads";
 	return port->ops->load_check ? port->ops->load_check(port, (enum message_load)load) : NULL;
