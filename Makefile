@@ -159,7 +159,7 @@ $(BUILD)/riscv64/sameboard-agent: $(call riscv_obj,$(protocol_src) $(agentcore_s
 
 # The same, small: against musl, which ci/images builds from Debian's source.  Its ioctl() takes
 # an int, and the kernel's numbers are not.
-musl_flags = $(subst $(riscv_codegen),$(musl_codegen),$(riscv_flags)) -Wno-sign-conversion \
+musl_flags = $(subst $(riscv_codegen),$(musl_codegen),$(riscv_flags)) -DAGENT_LIBC='"musl"' -Wno-sign-conversion \
 	-nostdinc -isystem $(BUILD)/musl/include -isystem $(shell $(RISCV_CC) -print-file-name=include)
 musl_codegen := -Os
 musl_obj = $(patsubst %,$(BUILD)/riscv64-musl/obj/%.o,$(basename $(1)))
@@ -239,7 +239,7 @@ $(eval $(call baremetal_build,reset,-DTEST_BUILD_RESET))
 $(eval $(call baremetal_build,watchdog-short,-DTEST_BUILD_WATCHDOG_LEFT_ON -DTEST_BUILD_WATCHDOG_MS=2000))
 $(BUILD)/tests/check_baremetal: | $(patsubst %,$(BUILD)/baremetal/%.bin,$(baremetal_variants) watchdog-short)
 
-target_payloads := $(BUILD)/riscv64/sameboard-agent \
+target_payloads := $(BUILD)/riscv64/sameboard-agent $(BUILD)/riscv64-musl/sameboard-agent \
 	$(patsubst %,$(BUILD)/baremetal/%.bin,$(baremetal_variants))
 
 ## agents: build the agents for the targets
