@@ -125,6 +125,9 @@ static const char *const load_names[] = {
 	[CATALOGUE_LOAD_MODERATE] = "moderate",
 	[CATALOGUE_LOAD_HEAVY] = "heavy",
 	[CATALOGUE_LOAD_MIXED] = "mixed",
+	[CATALOGUE_LOAD_IO] = "io",
+	[CATALOGUE_LOAD_RX] = "rx",
+	[CATALOGUE_LOAD_THERMAL] = "thermal",
 };
 
 #define COUNT (sizeof(benches) / sizeof(benches[0]))

@@ -20,6 +20,9 @@ enum catalogue_load {
 	CATALOGUE_LOAD_MODERATE = 5,
 	CATALOGUE_LOAD_HEAVY = 6,
 	CATALOGUE_LOAD_MIXED = 7,
+	CATALOGUE_LOAD_IO = 8,
+	CATALOGUE_LOAD_RX = 9, /* no target has it: the line is silent in a window */
+	CATALOGUE_LOAD_THERMAL = 10,
 	CATALOGUE_LOADS,
 };
 
@@ -77,7 +80,7 @@ const struct catalogue_bench *catalogue_benches(size_t *count);
 const struct catalogue_bench *catalogue_find(const char *name);
 const struct catalogue_bench *catalogue_find_id(unsigned id);
 
-/* "idle", "cpu", ... "mixed"; "?" outside the enum. */
+/* "idle", "cpu", ... "thermal"; "?" outside the enum. */
 const char *catalogue_load_name(enum catalogue_load load);
 
 #endif

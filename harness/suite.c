@@ -27,8 +27,8 @@ struct file {
 	struct written *windows;
 };
 
-static const char *const load_words[] = {
-	"idle", "cpu", "cache", "ipc", "light", "moderate", "heavy", "mixed", NULL};
+static const char *const load_words[] = {"idle", "cpu", "cache", "ipc", "light", "moderate",
+	"heavy", "mixed", "io", "rx", "thermal", NULL};
 static const char *const time_words[] = {"real", "icount", NULL};
 static const char *const phase_words[] = {"aligned", "arbitrary", "both", NULL};
 static const char *const statistic_words[] = {"p50", "p90", "p95", "p99", "p99.9", NULL};

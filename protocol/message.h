@@ -62,6 +62,9 @@ enum message_load {
 	MESSAGE_LOAD_MODERATE = 5, /* 50 % busy */
 	MESSAGE_LOAD_HEAVY = 6,	   /* 75 % busy with memory and I/O */
 	MESSAGE_LOAD_MIXED = 7,	   /* cpu, cache and ipc in turn, never idle */
+	MESSAGE_LOAD_IO = 8,	   /* blocks to a file, each bundle of them made to last */
+	MESSAGE_LOAD_RX = 9,	   /* a flood on the line: no target has it, a window is silent */
+	MESSAGE_LOAD_THERMAL = 10, /* each processor kept busy without a pause */
 	MESSAGE_LOADS,
 };
 

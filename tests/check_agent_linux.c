@@ -340,6 +340,9 @@ static const struct {
 	[MESSAGE_LOAD_MODERATE] = {"moderate", 500000, false, false},
 	[MESSAGE_LOAD_HEAVY] = {"heavy", 750000, true, false},
 	[MESSAGE_LOAD_MIXED] = {"mixed", 0, true, true},
+	[MESSAGE_LOAD_IO] = {"io", 0, false, false},
+	[MESSAGE_LOAD_RX] = {NULL, 0, false, false},
+	[MESSAGE_LOAD_THERMAL] = {"thermal", 0, false, false},
 };
 
 /* Threads of the agent; zombies have none. */
@@ -370,6 +373,9 @@ START_TEST(each_load_works_says_what_it_did_and_is_gone_afterwards)
 	struct peer_exchange exchange;
 	struct pulled pulled;
 
+	/* Nobody has it: see a_flood_on_the_line_is_refused_with_its_reason. */
+	if (!loads[_i].name)
+		return;
 	/* A process needs many turns of a busy processor to be made and reaped. */
 	if (loads[_i].has_partner)
 		arm.n = 1000;
@@ -392,8 +398,18 @@ START_TEST(each_load_works_says_what_it_did_and_is_gone_afterwards)
 		/* On a machine that is busy itself a round takes long by the counter. */
 		ck_assert_uint_gt(counter_number(&pulled, "load_busy_ppm"), loads[_i].busy_ppm / 2);
 	}
-	if (_i == MESSAGE_LOAD_HEAVY)
+	if (_i == MESSAGE_LOAD_HEAVY || _i == MESSAGE_LOAD_IO)
 		ck_assert_uint_gt(counter_number(&pulled, "load_writes"), 0);
+	if (_i == MESSAGE_LOAD_IO) {
+		ck_assert_uint_gt(counter_number(&pulled, "load_syncs"), 0);
+		/* Sixteen blocks, and then they are made to last. */
+		ck_assert_uint_eq(counter_number(&pulled, "load_writes"),
+			16 * counter_number(&pulled, "load_syncs"));
+		ck_assert_ptr_nonnull(find_counter(&pulled, "load_file"));
+	}
+	if (_i == MESSAGE_LOAD_THERMAL)
+		ck_assert_int_eq((int64_t)counter_number(&pulled, "load_threads"),
+			sysconf(_SC_NPROCESSORS_ONLN) < 16 ? sysconf(_SC_NPROCESSORS_ONLN) : 16);
 	forget(&pulled);
 	ck_assert_uint_eq(count_threads(), 1);
 	must(peer_ping(&lab.peer, &exchange));
@@ -642,6 +658,19 @@ START_TEST(too_many_samples_are_refused_with_the_number_that_fits)
 }
 END_TEST
 
+START_TEST(a_flood_on_the_line_is_refused_with_its_reason)
+{
+	struct message_arm arm = {
+		.window = 8, .bench = 1, .load = MESSAGE_LOAD_RX, .n = 10, .period_us = 1000};
+	uint32_t estimate_ms;
+
+	open_session();
+	ck_assert_int_eq(peer_arm(&lab.peer, &arm, &estimate_ms), -EREMOTEIO);
+	ck_assert_int_eq(peer_target_error(&lab.peer)->code, WIRE_ERROR_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(peer_error(&lab.peer), "the line is silent in a window"));
+}
+END_TEST
+
 START_TEST(a_signal_ends_it_and_gives_the_console_back)
 {
 	struct termios after;
@@ -743,6 +772,7 @@ int main(void)
 	tcase_add_test(jobs, timed_sleeps_wake_and_never_early);
 	tcase_add_test(jobs, the_reference_does_its_three_parts);
 	tcase_add_test(jobs, too_many_samples_are_refused_with_the_number_that_fits);
+	tcase_add_test(jobs, a_flood_on_the_line_is_refused_with_its_reason);
 	tcase_add_test(jobs, a_signal_ends_it_and_gives_the_console_back);
 	suite_add_tcase(suite, jobs);
 	tcase_add_checked_fixture(unprivileged, start_agent_unprivileged, stop_agent);

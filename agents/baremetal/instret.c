@@ -5,7 +5,7 @@
 #include "agents/baremetal/trap.h"
 
 #define TRIES	     16u
-#define INSTRUCTIONS 65u /* from one reading to the other: 64 and a reading */
+#define INSTRUCTIONS 33u /* from one reading to the other: 32 and a reading */
 
 static uint32_t rate;
 static const char *state = "not tried";
@@ -17,7 +17,7 @@ static uint64_t count_once(void)
 	uint64_t after;
 
 	__asm__ volatile("csrr %0, instret\n\t"
-			 ".rept 64\n\t"
+			 ".rept 32\n\t"
 			 "nop\n\t"
 			 ".endr\n\t"
 			 "csrr %1, instret"

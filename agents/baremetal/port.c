@@ -109,21 +109,25 @@ static void port_window_begin(struct agent_port *port, struct window *window)
 static void port_window_end(struct agent_port *port, struct window *window)
 {
 	const struct port_snapshot *begin = &((struct baremetal_port *)port)->begin;
-	struct text *counters = &window->counters;
 	struct uart_counts uart;
 	uint64_t ticks = timer_get_ticks();
 	uint64_t interrupts = trap_count_interrupts();
 
 	uart = uart_get_counts();
-	text_put_u64(counters, "interrupts", interrupts - begin->interrupts);
-	text_put_u64(counters, "ticks", ticks - begin->ticks);
 	/* Nothing here can page or switch: a fault ends the system. */
-	text_put_u64(counters, "page_faults", 0);
-	text_put_u64(counters, "context_switches", 0);
-	text_put_u64(counters, "uart_rx", uart.received - begin->uart.received);
-	text_put_u64(counters, "uart_tx", uart.sent - begin->uart.sent);
-	text_put_u64(counters, "uart_overruns", uart.overruns - begin->uart.overruns);
-	text_put_u64(counters, "kernel_messages", console_count_lines() - begin->lines);
+	text_put_u64s(&window->counters,
+		"interrupts ticks page_faults context_switches uart_rx uart_tx uart_overruns "
+		"kernel_messages",
+		(const uint64_t[]){
+			interrupts - begin->interrupts,
+			ticks - begin->ticks,
+			0,
+			0,
+			uart.received - begin->uart.received,
+			uart.sent - begin->uart.sent,
+			uart.overruns - begin->uart.overruns,
+			console_count_lines() - begin->lines,
+		});
 }
 
 static void port_enter_kernel(struct agent_port *port)
@@ -161,33 +165,38 @@ static void port_facts(struct agent_port *port, struct text *text)
 	const struct machine *machine = ((struct baremetal_port *)port)->machine;
 
 	text_put(text, "platform", machine->board->compatible);
-	text_put(text, "protection", "S-flat");
-	text_put(text, "address_space", "single, MMU off");
-	text_put(text, "scheduler", "none");
-	text_put(text, "preemption", "none");
-	text_put_u64(text, "tick_us", TIMER_TICK_US);
-	text_put_u64(text, "tick_counts", timer_get_period());
-	text_put(text, "timer_path", "SBI set_timer");
-	text_put(text, "wake_path", "wfi, interrupt, main loop");
-	text_put(text, "clocksource", "ticks");
-	text_put_u64(text, "uptime_at_entry_us",
-		counter_scale(machine->entry_counts, 1000000, machine->counter_rate_hz));
+	text_put_lines(text, "protection=S-flat\n"
+			     "address_space=single, MMU off\n"
+			     "scheduler=none\n"
+			     "preemption=none\n"
+			     "timer_path=SBI set_timer\n"
+			     "wake_path=wfi, interrupt, main loop\n"
+			     "clocksource=ticks\n"
+			     "build.compiler=gcc " __VERSION__ "\n"
+			     "build.flags=" BAREMETAL_FLAGS "\n"
+#ifdef TESTBUILD_NAME
+			     "build.test=" TESTBUILD_NAME "\n"
+#endif
+	);
+	text_put_u64s(text,
+		"tick_us tick_counts uptime_at_entry_us hart sbi_implementation sbi_version "
+		"sbi_time",
+		(const uint64_t[]){
+			TIMER_TICK_US,
+			timer_get_period(),
+			counter_scale(machine->entry_counts, 1000000, machine->counter_rate_hz),
+			machine->hart,
+			sbi_get_implementation(),
+			sbi_get_version(),
+			(uint64_t)sbi_probe_extension(SBI_EXTENSION_TIME),
+		});
 	put_watchdog(machine, text);
-	text_put_u64(text, "hart", machine->hart);
 	put_known(text, "memory_bytes", machine->memory_size);
 	put_known(text, "uart_clock_hz", machine->uart_clock_hz);
-	text_put_u64(text, "sbi_implementation", sbi_get_implementation());
-	text_put_u64(text, "sbi_version", sbi_get_version());
-	text_put_u64(text, "sbi_time", (uint64_t)sbi_probe_extension(SBI_EXTENSION_TIME));
 	text_put(text, "instret", instret_get_state());
 	if (instret_get_rate())
 		text_put_u64(text, "instret_per_instruction", instret_get_rate());
 	text_put(text, "plan", machine->plan_size ? "card" : "host");
-	text_put(text, "build.compiler", "gcc " __VERSION__);
-	text_put(text, "build.flags", BAREMETAL_FLAGS);
-#ifdef TESTBUILD_NAME
-	text_put(text, "build.test", TESTBUILD_NAME);
-#endif
 }
 
 static const struct agent_port_ops port_ops = {

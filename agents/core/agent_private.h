@@ -22,45 +22,47 @@ struct agent_planned;
 /* The first minor version that knows coded series. */
 #define CODED_SERIES_MINOR 1u
 
+/* What is small comes first: so near to its begin, most of it is had by short instructions. */
 struct agent {
 	struct agent_port *port;
 	struct arena arena;
 	size_t arena_mark; /* where a window's memory begins */
 	bool quit;
-
-	struct frame_reader reader;
-	uint8_t chunk[FRAME_CHUNK_SIZE(FRAME_HOST_BODY_MAX)];
-	uint8_t input[INPUT_SIZE];
-	size_t input_at;
-	size_t input_size;
-	struct frame frame; /* the last one read */
+	bool is_recalled; /* the armed window was measured before, with this status */
 	bool frame_is_pending;
-	uint64_t received; /* counter when it had come in */
-	uint8_t body[FRAME_BODY_MAX];
-	uint8_t wire[FRAME_WIRE_SIZE(FRAME_BODY_MAX)];
+	bool baud_is_new; /* switched by the request that is being handled */
 
 	uint32_t baud;		   /* of the line now */
-	uint32_t baud_idle_ms;	   /* while raised */
 	uint64_t baud_deadline_ns; /* of the system's clock: then the rate is given back */
-	bool baud_is_new;	   /* switched by the request that is being handled */
+	uint32_t baud_idle_ms;	   /* while raised */
 
 	uint32_t session; /* 0: none yet */
 	uint8_t host_minor;
 	uint8_t state; /* enum message_state */
 	uint8_t previous_type;
 	uint8_t previous_seq;
-	struct message_arm arm; /* as it came, while armed or done */
-	struct window window;
-	bool is_recalled; /* the armed window was measured before, with this status */
 	int recalled_status;
 	struct agent_planned *recalled;
 	struct agent_planned *planned;
 	size_t planned_count;
+
+	struct frame frame; /* the last one read */
+	uint64_t received;  /* counter when it had come in */
+	size_t input_at;
+	size_t input_size;
+	struct message_arm arm; /* as it came, while armed or done */
 	struct message_done done;
-	struct codec_model model;
-	uint8_t index[WINDOW_SERIES_MAX * SERIES_ENTRY_SIZE_MAX];
 	struct text facts;
 	struct text catalogue;
+	struct frame_reader reader;
+	struct window window;
+
+	uint8_t chunk[FRAME_CHUNK_SIZE(FRAME_HOST_BODY_MAX)];
+	uint8_t input[INPUT_SIZE];
+	struct codec_model model;
+	uint8_t body[FRAME_BODY_MAX];
+	uint8_t wire[FRAME_WIRE_SIZE(FRAME_BODY_MAX)];
+	uint8_t index[WINDOW_SERIES_MAX * SERIES_ENTRY_SIZE_MAX];
 	uint8_t pattern[MESSAGE_DATA_MAX]; /* the part of it that is being sent */
 	char facts_data[FACTS_SIZE];
 	char catalogue_data[CATALOGUE_SIZE];

@@ -100,7 +100,6 @@ void churn_dirty(struct churn *churn)
 
 void churn_write(const struct churn *churn, struct text *text)
 {
-	text_put_u64(text, "dirty_data_bytes", churn->data_bytes);
-	text_put_u64(text, "dirty_code_bytes", churn->code_bytes);
-	text_put_u64(text, "dirty_pages", churn->pages);
+	text_put_u64s(text, "dirty_data_bytes dirty_code_bytes dirty_pages",
+		(const uint64_t[]){churn->data_bytes, churn->code_bytes, churn->pages});
 }

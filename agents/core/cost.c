@@ -26,7 +26,7 @@ struct cost {
 	struct churn churn;
 };
 
-static int add_row(
+static void add_row(
 	struct window *window, struct cost_row *row, const struct cost_operation *operation)
 {
 	uint32_t n = window->plan.n;
@@ -34,20 +34,16 @@ static int add_row(
 	row->operation = operation;
 	row->cold = window_add_counts(window, operation->cold, window_cold_count(window));
 	row->plain = window_add_counts(window, operation->plain, n);
-	if (!row->cold || !row->plain)
-		return WIRE_ERROR_NO_MEMORY;
 	if (!operation->hot)
-		return 0;
+		return;
 	row->hot = window_add_counts(window, operation->hot, n);
 	row->dirty = window_add_counts(window, operation->dirty, n);
-	return row->hot && row->dirty ? 0 : WIRE_ERROR_NO_MEMORY;
 }
 
 int cost_prepare(struct window *window, const struct cost_operation *operations, uint32_t count,
 	void *context)
 {
 	struct cost *cost = arena_take(window->arena, sizeof(*cost));
-	int status = 0;
 
 	if (window->plan.n == 0)
 		return WIRE_ERROR_BAD_RANGE;
@@ -56,14 +52,12 @@ int cost_prepare(struct window *window, const struct cost_operation *operations,
 	cost->count = count;
 	cost->context = context;
 	window->bench_data = cost;
-	for (uint32_t i = 0; status == 0 && i < count; i++) {
-		status = add_row(window, &cost->rows[i], &operations[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		add_row(window, &cost->rows[i], &operations[i]);
 		cost->has_churn |= operations[i].hot != NULL;
 	}
 	window->samples = cost->rows[0].plain;
-	if (status == 0 && cost->has_churn)
-		status = churn_init(&cost->churn, window);
-	return status;
+	return cost->has_churn ? churn_init(&cost->churn, window) : 0;
 }
 
 uint32_t cost_estimate_ms(const struct window *window)

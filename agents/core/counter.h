@@ -38,7 +38,7 @@ static inline uint64_t counter_read(void)
  * value * to / from without overflow as long as the result fits; rounded down.
  * For conversions between counts and time: counter_scale(us, rate_hz, 1000000).
  */
-static inline uint64_t counter_scale(uint64_t value, uint64_t to, uint64_t from)
+inline uint64_t counter_scale(uint64_t value, uint64_t to, uint64_t from)
 {
 	return value / from * to + value % from * to / from;
 }

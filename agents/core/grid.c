@@ -3,6 +3,10 @@
 
 #define MILLION 1000000u
 
+/* For where a compiler that saves room calls them. */
+extern inline uint64_t grid_next(struct grid *grid, uint64_t now);
+extern inline int64_t grid_judge(struct grid *grid, uint64_t release, uint64_t stamp);
+
 void grid_init(struct grid *grid, uint64_t first, uint32_t period_us, uint64_t rate_hz)
 {
 	uint64_t product = rate_hz * period_us;

@@ -30,7 +30,7 @@ void grid_init(struct grid *grid, uint64_t first, uint32_t period_us, uint64_t r
  * The next release; `now` is the last counter reading and only tells whether
  * this release runs back to back.
  */
-static inline uint64_t grid_next(struct grid *grid, uint64_t now)
+inline uint64_t grid_next(struct grid *grid, uint64_t now)
 {
 	uint64_t release = grid->next;
 
@@ -46,7 +46,7 @@ static inline uint64_t grid_next(struct grid *grid, uint64_t now)
 }
 
 /* Lateness of `stamp` against `release`, counted as missed or early. */
-static inline int64_t grid_judge(struct grid *grid, uint64_t release, uint64_t stamp)
+inline int64_t grid_judge(struct grid *grid, uint64_t release, uint64_t stamp)
 {
 	int64_t lateness = (int64_t)(stamp - release);
 

@@ -91,6 +91,27 @@ void text_put_u64(struct text *text, const char *key, uint64_t value)
 	text_end_line(text);
 }
 
+void text_put_u64s(struct text *text, const char *keys, const uint64_t *values)
+{
+	do {
+		while (*keys && *keys != ' ')
+			append_byte(text, *keys++);
+		append_byte(text, '=');
+		text_append_u64(text, *values++);
+		text_end_line(text);
+	} while (*keys++);
+}
+
+void text_put_lines(struct text *text, const char *lines)
+{
+	for (; *lines; lines++) {
+		if (*lines == '\n')
+			text_end_line(text);
+		else
+			append_byte(text, *lines);
+	}
+}
+
 void text_put_i64(struct text *text, const char *key, int64_t value)
 {
 	put_key(text, key);

@@ -34,4 +34,10 @@ void text_put(struct text *text, const char *key, const char *value);
 void text_put_u64(struct text *text, const char *key, uint64_t value);
 void text_put_i64(struct text *text, const char *key, int64_t value);
 
+/* A line for each of `keys`, which one blank keeps apart, with the values in their order. */
+void text_put_u64s(struct text *text, const char *keys, const uint64_t *values);
+
+/* Whole lines, of constant text. */
+void text_put_lines(struct text *text, const char *lines);
+
 #endif

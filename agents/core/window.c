@@ -10,6 +10,10 @@
 #define ARENA_ALIGN 64u
 #define COLD_MAX    1000u
 
+/* For where a compiler that saves room calls them. */
+extern inline void window_store_counts(struct window_series *series, int64_t value);
+extern inline void window_store_stamp(struct window_series *series, uint64_t value);
+
 void *arena_take(struct arena *arena, size_t size)
 {
 	size_t misaligned = ((uintptr_t)arena->base + arena->used) % ARENA_ALIGN;
@@ -31,19 +35,21 @@ static struct window_series *add_series(
 {
 	size_t width = series_kind_size(kind);
 	struct window_series *series = &window->series[window->series_count];
+	void *data = NULL;
 
-	if (window->series_count == WINDOW_SERIES_MAX || capacity > SIZE_MAX / width)
+	if (window->series_count < WINDOW_SERIES_MAX && capacity <= SIZE_MAX / width)
+		data = arena_take(window->arena, capacity * width);
+	if (!data) {
+		window->lacks_memory = true;
 		return NULL;
-	series->data = arena_take(window->arena, capacity * width);
-	if (!series->data)
-		return NULL;
-	series->name = name;
-	series->kind = kind;
-	series->capacity = capacity;
-	series->count = 0;
-	series->clipped = 0;
-	series->encoding = SERIES_ENCODING_RAW;
-	series->encoded_size = 0;
+	}
+	*series = (struct window_series){
+		.name = name,
+		.kind = kind,
+		.capacity = capacity,
+		.data = data,
+		.encoding = SERIES_ENCODING_RAW,
+	};
 	window->series_count++;
 	return series;
 }
@@ -88,6 +94,9 @@ const char *window_load_name(unsigned int load)
 		[MESSAGE_LOAD_MODERATE] = "moderate",
 		[MESSAGE_LOAD_HEAVY] = "heavy",
 		[MESSAGE_LOAD_MIXED] = "mixed",
+		[MESSAGE_LOAD_IO] = "io",
+		[MESSAGE_LOAD_RX] = "rx",
+		[MESSAGE_LOAD_THERMAL] = "thermal",
 	};
 
 	return load < MESSAGE_LOADS ? names[load] : NULL;
@@ -97,6 +106,9 @@ const char *window_check_load(const struct agent_port *port, unsigned int load)
 {
 	if (load == MESSAGE_LOAD_IDLE)
 		return NULL;
+	/* It is a window's first rule that nothing comes over the line meanwhile. */
+	if (load == MESSAGE_LOAD_RX)
+		return "the line is silent in a window";
 	if (!port->ops->load_start)
 		return "no threads";
 	return port->ops->load_check ? port->ops->load_check(port, (enum message_load)load) : NULL;
@@ -136,12 +148,14 @@ int window_prepare(struct window *window)
 	window->floor_before = window_add_counts(window, "floor.before", WINDOW_FLOOR_SAMPLES);
 	window->floor_after = window_add_counts(window, "floor.after", WINDOW_FLOOR_SAMPLES);
 	window->counters_series = window_add_text(window, "counters", WINDOW_COUNTERS_SIZE);
-	if (!window->floor_before || !window->floor_after || !window->counters_series)
+	if (window->lacks_memory)
 		return WIRE_ERROR_NO_MEMORY;
 	text_init(&window->counters, window->counters_series->data, WINDOW_COUNTERS_SIZE);
 	if (window->plan.load != MESSAGE_LOAD_IDLE && ops->load_prepare)
 		status = ops->load_prepare(window->port, window);
-	return status ? status : window->bench->prepare(window);
+	if (status == 0)
+		status = window->bench->prepare(window);
+	return window->lacks_memory ? WIRE_ERROR_NO_MEMORY : status;
 }
 
 uint32_t window_estimate_ms(const struct window *window)
@@ -158,10 +172,13 @@ static void put_plan(struct window *window)
 
 	text_put(counters, "bench", window->bench->name);
 	text_put(counters, "mode", window->port->mode);
-	text_put_u64(counters, "counter_rate_hz", window->port->counter_rate_hz);
-	text_put_u64(counters, "n", window->plan.n);
-	text_put_u64(counters, "seed", window->plan.seed);
-	text_put_u64(counters, "settle_ms", window->plan.settle_ms);
+	text_put_u64s(counters, "counter_rate_hz n seed settle_ms",
+		(const uint64_t[]){
+			window->port->counter_rate_hz,
+			window->plan.n,
+			window->plan.seed,
+			window->plan.settle_ms,
+		});
 	text_put(counters, "load", window_load_name(window->plan.load));
 }
 
@@ -200,10 +217,13 @@ static int measure(struct window *window)
 	window->end_counts = counter_read();
 	ops->window_end(window->port, window);
 	if (loaded) {
-		text_put_u64(&window->counters, "load_rounds", work);
-		text_put_u64(&window->counters, "load_counts", since);
-		text_put_u64(&window->counters, "load_rounds_per_s",
-			since ? counter_scale(work, window->port->counter_rate_hz, since) : 0);
+		text_put_u64s(&window->counters, "load_rounds load_counts load_rounds_per_s",
+			(const uint64_t[]){
+				work,
+				since,
+				since ? counter_scale(work, window->port->counter_rate_hz, since)
+				      : 0,
+			});
 	}
 	return status;
 }

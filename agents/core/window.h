@@ -63,26 +63,26 @@ struct window {
 	const struct bench *bench;
 	struct arena *arena;
 	struct window_plan plan;
-	struct window_series series[WINDOW_SERIES_MAX];
 	uint16_t series_count;
+	bool lacks_memory; /* a series could not be had */
 	struct window_series *floor_before;
 	struct window_series *floor_after;
 	struct window_series *cold;    /* NULL when the bench asked for none */
 	struct window_series *samples; /* the main series, set by the bench's prepare */
 	struct window_series *counters_series;
-	struct text counters;	       /* `key=value` lines, any time but between releases */
-	void *bench_data;	       /* the bench's own, from the arena, set by prepare */
-	uint64_t start_counts;	       /* when it began, after the settling */
-	uint64_t end_counts;	       /* when it ended */
-	uint32_t refused;	       /* the offending value when prepare says BAD_RANGE */
+	struct text counters;  /* `key=value` lines, any time but between releases */
+	void *bench_data;      /* the bench's own, from the arena, set by prepare */
+	uint64_t start_counts; /* when it began, after the settling */
+	uint64_t end_counts;   /* when it ended */
+	uint32_t refused;      /* the offending value when prepare says BAD_RANGE */
+	struct window_series series[WINDOW_SERIES_MAX];
 	char failure[WINDOW_NOTE_MAX]; /* why run failed, NUL-terminated */
 };
 
 /*
  * A new series of `capacity` values, touched beforehand.  NULL when the arena
- * or the table is full; prepare then returns
- * WIRE_ERROR_NO_MEMORY.
- * `name` must outlive the window.
+ * or the table is full; the window is then refused for want of memory, whatever
+ * prepare itself returns.  `name` must outlive the window.
  */
 struct window_series *window_add_counts(struct window *window, const char *name, uint32_t capacity);
 struct window_series *window_add_stamps(struct window *window, const char *name, uint32_t capacity);
@@ -121,7 +121,7 @@ int window_run(struct window *window);
 uint32_t window_series_size(const struct window_series *series);
 
 /* Store one value: int32 saturating, with `clipped` counted; never beyond capacity. */
-static inline void window_store_counts(struct window_series *series, int64_t value)
+inline void window_store_counts(struct window_series *series, int64_t value)
 {
 	if (series->count >= series->capacity)
 		return;
@@ -135,7 +135,7 @@ static inline void window_store_counts(struct window_series *series, int64_t val
 	((int32_t *)series->data)[series->count++] = (int32_t)value;
 }
 
-static inline void window_store_stamp(struct window_series *series, uint64_t value)
+inline void window_store_stamp(struct window_series *series, uint64_t value)
 {
 	if (series->count < series->capacity)
 		((uint64_t *)series->data)[series->count++] = value;

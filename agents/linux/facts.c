@@ -247,7 +247,9 @@ void facts_write_build(struct text *text)
 #if defined(AGENT_FLAGS)
 	text_put(text, "agent_flags", AGENT_FLAGS);
 #endif
-#if defined(__GLIBC__)
+#if defined(AGENT_LIBC)
+	text_put(text, "agent_libc", AGENT_LIBC);
+#elif defined(__GLIBC__)
 	text_append(text, "agent_libc=glibc ");
 	text_append_u64(text, __GLIBC__);
 	text_append(text, ".");

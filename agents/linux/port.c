@@ -2,6 +2,7 @@
 #include "agents/linux/port.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,6 +146,7 @@ static const struct agent_port_ops linux_ops = {
 	.sleep_ms = posix_sleep_ms,
 	.clock_ns = posix_clock_ns,
 	.uptime_counts = port_uptime_counts,
+	.load_check = posix_load_check,
 	.load_prepare = posix_load_prepare,
 	.load_start = posix_load_start,
 	.load_stop = posix_load_stop,
@@ -233,8 +236,45 @@ static int port_write_block(struct posix_port *port)
 	if (linux->scratch_fd < 0)
 		return -1;
 	linux->scratch_at++;
-	return pwrite(linux->scratch_fd, port->load.churn.data, BLOCK_SIZE, at) == BLOCK_SIZE ? 0
-											      : -1;
+	return pwrite(linux->scratch_fd, port->load.data, BLOCK_SIZE, at) == BLOCK_SIZE ? 0 : -1;
+}
+
+static int port_sync_blocks(struct posix_port *port)
+{
+	return fdatasync(((struct linux_port *)port)->scratch_fd);
+}
+
+static const struct {
+	unsigned long magic; /* of statfs(2) */
+	const char *name;
+} file_systems[] = {
+	{EXT4_SUPER_MAGIC, "ext4"},
+	{TMPFS_MAGIC, "tmpfs: memory"},
+	{RAMFS_MAGIC, "ramfs: memory"},
+	{OVERLAYFS_SUPER_MAGIC, "overlay"},
+	{BTRFS_SUPER_MAGIC, "btrfs"},
+	{XFS_SUPER_MAGIC, "xfs"},
+	{F2FS_SUPER_MAGIC, "f2fs"},
+};
+
+static const char *port_name_file(struct posix_port *port)
+{
+	int fd = ((struct linux_port *)port)->scratch_fd;
+	struct statfs status;
+
+	if (fd < 0 || fstatfs(fd, &status) != 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(file_systems) / sizeof(file_systems[0]); i++)
+		if ((unsigned long)status.f_type == file_systems[i].magic)
+			return file_systems[i].name;
+	return "another file system";
+}
+
+static unsigned int port_count_processors(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return count > 0 ? (unsigned int)count : 1;
 }
 
 static const struct posix_os linux_os = {
@@ -244,6 +284,9 @@ static const struct posix_os linux_os = {
 	.forks_start = port_start_forks,
 	.forks_stop = port_stop_forks,
 	.io_write = port_write_block,
+	.io_sync = port_sync_blocks,
+	.io_where = port_name_file,
+	.processors = port_count_processors,
 	.victim_begin = port_begin_victim,
 	.victim_run = port_run_victim,
 };
@@ -297,6 +340,7 @@ static uint32_t read_cache(const char *type)
 static void find_memory(struct linux_port *port)
 {
 	struct agent_port *agent = &port->posix.agent;
+	const char *folder = getenv("TMPDIR");
 	void *code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -308,7 +352,7 @@ static void find_memory(struct linux_port *port)
 		agent->code = code;
 		agent->code_size = CODE_SIZE;
 	}
-	port->scratch_fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	port->scratch_fd = open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (port->scratch_fd >= 0 &&
 		posix_fallocate(port->scratch_fd, 0, SCRATCH_BLOCKS * BLOCK_SIZE) != 0) {
 		close(port->scratch_fd);

@@ -130,6 +130,7 @@ static const struct agent_port_ops rtsmart_ops = {
 	.wait_until = port_wait_until,
 	.sleep_ms = posix_sleep_ms,
 	.clock_ns = posix_clock_ns,
+	.load_check = posix_load_check,
 	.load_prepare = posix_load_prepare,
 	.load_start = posix_load_start,
 	.load_stop = posix_load_stop,

@@ -12,6 +12,7 @@
 #include "agents/core/posix/posix_port.h"
 
 #define PINGS_A_ROUND	 8u
+#define WRITES_A_ROUND	 16u
 #define PERIOD_LEAST_US	 2000u
 #define PERIOD_SPREAD_US 16000u
 #define NS_PER_S	 1000000000u
@@ -30,14 +31,18 @@ static void count_round(struct posix_load *load)
 /* ---------------------------------------------------------------- work */
 
 /* Once over the 4 kB; never sleeps and never enters the kernel. */
+static uint64_t mix(uint64_t state, uint64_t *data, size_t words)
+{
+	for (size_t i = 0; i < words; i++) {
+		state = state * 6364136223846793005u + data[i];
+		data[i] = state >> 7;
+	}
+	return state;
+}
+
 static void work_cpu(struct posix_load *load)
 {
-	const size_t words = sizeof(load->data) / sizeof(load->data[0]);
-
-	for (size_t i = 0; i < words; i++) {
-		load->state = load->state * 6364136223846793005u + load->data[i];
-		load->data[i] = load->state >> 7;
-	}
+	load->state = mix(load->state, load->data, sizeof(load->data) / sizeof(load->data[0]));
 }
 
 static void work_io(struct posix_load *load)
@@ -46,6 +51,31 @@ static void work_io(struct posix_load *load)
 
 	if (os->io_write && os->io_write(load->port) == 0)
 		load->writes++;
+}
+
+/* The blocks of a round, and then they are made to last. */
+static void work_io_lasting(struct posix_load *load)
+{
+	const struct posix_os *os = load->port->os;
+
+	for (unsigned int i = 0; i < WRITES_A_ROUND; i++)
+		work_io(load);
+	if (os->io_sync(load->port) == 0)
+		load->syncs++;
+}
+
+/* Counts with the load's own rounds: they are of one size. */
+static void *run_helper(void *context)
+{
+	struct posix_helper *helper = context;
+	uint64_t data[512] = {0};
+	uint64_t state = 1;
+
+	while (!must_stop(helper->load)) {
+		state = mix(state, data, sizeof(data) / sizeof(data[0]));
+		count_round(helper->load);
+	}
+	return NULL;
 }
 
 /* A byte through a pipe, or a post where there are none. */
@@ -165,8 +195,11 @@ static void run_endless(struct posix_load *load)
 	bool is_mixed = load->kind == MESSAGE_LOAD_MIXED;
 
 	while (!must_stop(load)) {
-		if (is_mixed || load->kind == MESSAGE_LOAD_CPU)
+		if (is_mixed || load->kind == MESSAGE_LOAD_CPU ||
+			load->kind == MESSAGE_LOAD_THERMAL)
 			work_cpu(load);
+		if (load->kind == MESSAGE_LOAD_IO)
+			work_io_lasting(load);
 		if (is_mixed || load->kind == MESSAGE_LOAD_CACHE)
 			churn_dirty(&load->churn);
 		if (is_mixed || load->kind == MESSAGE_LOAD_IPC)
@@ -204,6 +237,34 @@ static bool has_partner(const struct posix_load *load)
 	return load->kind == MESSAGE_LOAD_IPC || load->kind == MESSAGE_LOAD_MIXED;
 }
 
+const char *posix_load_check(const struct agent_port *port, enum message_load kind)
+{
+	struct posix_port *posix = (struct posix_port *)(uintptr_t)port;
+	const struct posix_os *os = posix->os;
+
+	if (kind != MESSAGE_LOAD_IO)
+		return NULL;
+	return os->io_write && os->io_sync && os->io_where && os->io_where(posix)
+		       ? NULL
+		       : "no file to write to";
+}
+
+/* The load's own thread has one processor; each other one gets a helper. */
+static int prepare_helpers(struct posix_load *load, struct window *window)
+{
+	const struct posix_os *os = load->port->os;
+	unsigned int others = os->processors ? os->processors() - 1 : 0;
+
+	load->helper_count = others < POSIX_HELPERS_MAX ? others : POSIX_HELPERS_MAX;
+	for (unsigned int i = 0; i < load->helper_count; i++) {
+		load->helpers[i].load = load;
+		load->helpers[i].stack = arena_take(window->arena, POSIX_STACK_SIZE);
+		if (!load->helpers[i].stack)
+			return WIRE_ERROR_NO_MEMORY;
+	}
+	return 0;
+}
+
 int posix_load_prepare(struct agent_port *port, struct window *window)
 {
 	struct posix_port *posix = (struct posix_port *)port;
@@ -224,7 +285,7 @@ int posix_load_prepare(struct agent_port *port, struct window *window)
 		if (!load->stack_partner || !load->stack_child)
 			return WIRE_ERROR_NO_MEMORY;
 	}
-	return 0;
+	return load->kind == MESSAGE_LOAD_THERMAL ? prepare_helpers(load, window) : 0;
 }
 
 static void close_pipes(struct posix_load *load)
@@ -280,6 +341,28 @@ static void stop_partner(struct posix_load *load)
 	sem_destroy(&load->ponged);
 }
 
+static void stop_helpers(struct posix_load *load)
+{
+	atomic_store(&load->must_stop, true);
+	while (load->helpers_running > 0)
+		pthread_join(load->helpers[--load->helpers_running].thread, NULL);
+}
+
+static int start_helpers(struct posix_load *load)
+{
+	for (unsigned int i = 0; i < load->helper_count; i++) {
+		struct posix_helper *helper = &load->helpers[i];
+
+		if (posix_start_thread(load->port, &helper->thread, POSIX_PRIORITY_LOAD,
+			    helper->stack, run_helper, helper) != 0) {
+			stop_helpers(load);
+			return -1;
+		}
+		load->helpers_running++;
+	}
+	return 0;
+}
+
 int posix_load_start(struct agent_port *port, struct window *window)
 {
 	struct posix_port *posix = (struct posix_port *)port;
@@ -288,10 +371,12 @@ int posix_load_start(struct agent_port *port, struct window *window)
 	/* A port without load_prepare would run an earlier load, or none. */
 	if (load->port != posix || load->kind != window->plan.load)
 		return window_fail(window, WIRE_ERROR_FAILED, "the load was not prepared");
-	if (has_partner(load) && start_partner(load) != 0)
+	if (start_helpers(load) != 0 || (has_partner(load) && start_partner(load) != 0))
 		return WIRE_ERROR_FAILED;
 	load->is_running = posix_start_thread(posix, &load->thread, POSIX_PRIORITY_LOAD,
 				   posix->load_stack, run_load, load) == 0;
+	if (!load->is_running)
+		stop_helpers(load);
 	if (!load->is_running && has_partner(load))
 		stop_partner(load);
 	return load->is_running ? 0 : WIRE_ERROR_FAILED;
@@ -306,6 +391,7 @@ void posix_load_stop(struct agent_port *port)
 	atomic_store(&load->must_stop, true);
 	/* The load may wait for its partner, so the partner goes last. */
 	pthread_join(load->thread, NULL);
+	stop_helpers(load);
 	if (has_partner(load))
 		stop_partner(load);
 	load->is_running = false;
@@ -338,6 +424,12 @@ void posix_load_write(struct agent_port *port, struct text *text)
 		text_put_u64(text, "load_busy_ppm",
 			load->total ? counter_scale(load->busy, PPM, load->total) : 0);
 	}
-	if (load->kind == MESSAGE_LOAD_HEAVY)
+	if (load->kind == MESSAGE_LOAD_HEAVY || load->kind == MESSAGE_LOAD_IO)
 		text_put_u64(text, "load_writes", load->writes);
+	if (load->kind == MESSAGE_LOAD_IO) {
+		text_put_u64(text, "load_syncs", load->syncs);
+		text_put(text, "load_file", load->port->os->io_where(load->port));
+	}
+	if (load->kind == MESSAGE_LOAD_THERMAL)
+		text_put_u64(text, "load_threads", load->helper_count + 1);
 }

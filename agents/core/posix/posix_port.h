@@ -84,6 +84,12 @@ struct posix_os {
 	uint64_t (*forks_stop)(struct posix_port *port);
 	/* 4 KiB to a file, for the heavy load; NULL: memory only. */
 	int (*io_write)(struct posix_port *port);
+	/* What io_write() wrote is to outlast the power; with io_write() makes the load `io`. */
+	int (*io_sync)(struct posix_port *port);
+	/* What the file lies on ("ext4"); NULL: there is no file. */
+	const char *(*io_where)(struct posix_port *port);
+	/* Processors that threads may run on; NULL: one. */
+	unsigned int (*processors)(void);
 
 	/*
 	 * Containment.  begin() makes the victim wait, at ARM; run() lets it
@@ -101,6 +107,15 @@ struct posix_os {
 	bool stack_outlives_join;
 	/* Why threads cannot be made and joined thousands of times; NULL: they can. */
 	const char *no_create;
+};
+
+#define POSIX_HELPERS_MAX 15
+
+/* A thread of `thermal` beside the load's own. */
+struct posix_helper {
+	struct posix_load *load;
+	pthread_t thread;
+	uint8_t *stack;
 };
 
 struct posix_load {
@@ -123,6 +138,7 @@ struct posix_load {
 	uint64_t creates;
 	uint64_t forks;
 	uint64_t writes;
+	uint64_t syncs;
 	struct churn churn;
 	uint8_t *stack_partner;
 	uint8_t *stack_child;
@@ -131,6 +147,9 @@ struct posix_load {
 	int ping[2]; /* -1: no pipes */
 	int pong[2];
 	uint64_t data[512]; /* 4 kB */
+	struct posix_helper helpers[POSIX_HELPERS_MAX];
+	unsigned int helper_count; /* of thermal: a thread for each other processor */
+	unsigned int helpers_running;
 };
 
 struct posix_port {
@@ -162,7 +181,8 @@ void posix_sleep_ns(uint64_t ns);
  */
 uint64_t posix_load_period(const struct posix_port *port, uint32_t seed);
 
-/* struct agent_port_ops: all loads; all five belong together (load_check may stay NULL). */
+/* struct agent_port_ops: all loads; all six belong together. */
+const char *posix_load_check(const struct agent_port *port, enum message_load kind);
 int posix_load_prepare(struct agent_port *port, struct window *window);
 int posix_load_start(struct agent_port *port, struct window *window);
 void posix_load_stop(struct agent_port *port);
