@@ -294,7 +294,8 @@ int vm_rig_end(struct vm_rig *vm)
 	return vm->exit_code;
 }
 
-static int run(struct vm_rig *vm, const char *format, va_list list)
+__attribute__((format(printf, 2, 0))) static int run(
+	struct vm_rig *vm, const char *format, va_list list)
 {
 	ck_assert_int_lt(vsnprintf(vm->command, sizeof(vm->command), format, list),
 		(int)sizeof(vm->command));
