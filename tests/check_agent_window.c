@@ -155,6 +155,25 @@ START_TEST(the_arena_is_aligned_and_ends)
 }
 END_TEST
 
+START_TEST(text_has_a_line_for_each_key_with_its_value)
+{
+	static const char wanted[] = "missed=0\nearly=18446744073709551615\nlast=7\na=b c\nd=\n";
+	char data[128];
+	struct text text;
+
+	text_init(&text, data, sizeof(data));
+	text_put_u64s(&text, "missed early last", (const uint64_t[]){0, UINT64_MAX, 7});
+	text_put_lines(&text, "a=b c\nd=\n");
+	ck_assert_uint_eq(text.size, sizeof(wanted) - 1);
+	ck_assert_mem_eq(data, wanted, sizeof(wanted) - 1);
+	/* As far as whole lines go. */
+	text_init(&text, data, 15);
+	text_put_u64s(&text, "missed early last", (const uint64_t[]){0, 12345, 7});
+	ck_assert(text.truncated);
+	ck_assert_uint_eq(text.size, 9);
+}
+END_TEST
+
 START_TEST(text_drops_whole_lines_that_do_not_fit)
 {
 	char data[24];
@@ -379,6 +398,7 @@ int main(void)
 	suite_add_tcase(suite, grid);
 	tcase_add_test(series, values_saturate_and_are_counted);
 	tcase_add_test(series, the_arena_is_aligned_and_ends);
+	tcase_add_test(series, text_has_a_line_for_each_key_with_its_value);
 	tcase_add_test(series, text_drops_whole_lines_that_do_not_fit);
 	suite_add_tcase(suite, series);
 	tcase_add_checked_fixture(windows, script_reset, NULL);

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agents/linux/tuning.h"
+
 #define LOOK_NS	   1000000
 #define LOOKS_MAX  900u	 /* for a victim to die */
 #define LOOKS_LIVE 20u	 /* for a thread to show that it goes on */
@@ -58,14 +60,13 @@ static void end_child(pid_t *pid)
  */
 static pid_t make_child(void)
 {
-	const struct sched_param param = {.sched_priority = 0};
 	pid_t parent = getpid();
 	pid_t pid = fork();
 
 	if (pid > 0) {
 		mlockall(MCL_CURRENT | MCL_FUTURE);
 	} else if (pid == 0) {
-		sched_setscheduler(0, SCHED_OTHER, &param);
+		tuning_set_policy(SCHED_OTHER, 0);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(1);

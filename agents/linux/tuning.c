@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -117,10 +118,15 @@ static void hold_cpu_latency(struct tuning *tuning)
 	}
 }
 
+int tuning_set_policy(int policy, int priority)
+{
+	const struct sched_param param = {.sched_priority = priority};
+
+	return (int)syscall(SYS_sched_setscheduler, 0, policy, &param);
+}
+
 void tuning_apply(struct tuning *tuning, bool keep_settings)
 {
-	const struct sched_param param = {.sched_priority = TUNING_PRIORITY_HIGH};
-
 	*tuning = (struct tuning){.cpu_dma_latency = -1, .is_changing = !keep_settings};
 	tuning->memory_is_locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
 	tuning->cpu = choose_cpu();
@@ -137,16 +143,14 @@ void tuning_apply(struct tuning *tuning, bool keep_settings)
 		discipline_read(&tuning->clock_before);
 		tuning->clock_is_free = !discipline_is_on(&tuning->clock_before);
 	}
-	tuning->fifo_is_permitted = sched_setscheduler(0, SCHED_FIFO, &param) == 0 &&
-				    sched_getscheduler(0) == SCHED_FIFO;
+	tuning->fifo_is_permitted = tuning_set_policy(SCHED_FIFO, TUNING_PRIORITY_HIGH) == 0 &&
+				    syscall(SYS_sched_getscheduler, 0) == SCHED_FIFO;
 }
 
 void tuning_restore(struct tuning *tuning)
 {
-	const struct sched_param param = {.sched_priority = 0};
-
 	if (tuning->fifo_is_permitted)
-		sched_setscheduler(0, SCHED_OTHER, &param);
+		tuning_set_policy(SCHED_OTHER, 0);
 	for (size_t i = tuning->file_count; i-- > 0;) {
 		if (tuning->files[i].was_set)
 			file_write_text(tuning->files[i].path, tuning->files[i].before);

@@ -56,6 +56,12 @@ struct tuning {
 void tuning_apply(struct tuning *tuning, bool keep_settings);
 void tuning_restore(struct tuning *tuning);
 
+/*
+ * Of the calling thread, by the kernel's own call: musl's sched_setscheduler()
+ * does nothing.  0, or negative with errno.
+ */
+int tuning_set_policy(int policy, int priority);
+
 /* All of it as `key=value` lines. */
 void tuning_write_facts(const struct tuning *tuning, struct text *text);
 
