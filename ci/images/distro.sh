@@ -16,6 +16,8 @@ distro_mib=256
 distro_fs_mib=224
 distro_user=root
 distro_password=sameboard
+# No getty comes where the console's device was not announced in time: emulators are slow.
+distro_arguments='systemd.default_device_timeout_sec=900'
 
 # distro_fetch DIR: debs/ and sources, verified by apt against signed lists.
 distro_fetch() {
@@ -158,7 +160,7 @@ distro_system() {
 			"load mmc 0:1 $linux_compressed /boot/Image.gz" \
 			"load mmc 0:1 $linux_initrd /boot/initrd" \
 			"unzip $linux_compressed \${kernel_addr_r}" \
-			"setenv bootargs $linux_arguments" \
+			"setenv bootargs $linux_arguments $distro_arguments" \
 			"booti \${kernel_addr_r} $linux_initrd:$(printf %x "$(size_file "$distro/initrd")") \${fdtcontroladdr}")"
 		printf '  "first_banner": "Linux version",\n'
 		printf '  "protection": "U+MMU process",\n'
