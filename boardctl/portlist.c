@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <errno.h>
 #include <libserialport.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "boardctl/portmatch.h"
 
@@ -24,15 +27,47 @@ static void describe_port(const struct sp_port *port, struct portmatch_candidate
 		portmatch_usb_path(real, candidate->usb_path, sizeof(candidate->usb_path));
 }
 
+/* A port with a device behind it; of those that the kernel has by number, one that is there. */
+static bool is_port(const char *name)
+{
+	char path[512], type[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/tty/%s/device", name);
+	if (name[0] == '.' || access(path, F_OK) != 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/class/tty/%s/type", name);
+	file = fopen(path, "r");
+	if (!file)
+		return true;
+	if (!fgets(type, sizeof(type), file))
+		type[0] = '\0';
+	fclose(file);
+	return strcmp(type, "0\n") != 0;
+}
+
+/*
+ * Not by sp_list_ports(): version 0.1.1 goes through a null pointer when a port
+ * goes away while it lists.
+ */
 int portmatch_list(struct portmatch_candidate *candidates, size_t max)
 {
-	struct sp_port **ports = NULL;
+	DIR *dir = opendir("/sys/class/tty");
+	struct dirent *entry;
 	size_t count = 0;
 
-	if (sp_list_ports(&ports) != SP_OK)
-		return sp_last_error_code() ? -sp_last_error_code() : -EIO;
-	for (; ports[count] && count < max; count++)
-		describe_port(ports[count], &candidates[count]);
-	sp_free_port_list(ports);
+	if (!dir)
+		return -errno;
+	while (count < max && (entry = readdir(dir))) {
+		struct sp_port *port;
+		char path[300];
+
+		snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
+		if (!is_port(entry->d_name) || sp_get_port_by_name(path, &port) != SP_OK)
+			continue;
+		describe_port(port, &candidates[count++]);
+		sp_free_port(port);
+	}
+	closedir(dir);
 	return (int)count;
 }

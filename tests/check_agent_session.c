@@ -251,7 +251,7 @@ START_TEST(arm_checks_all_that_can_be_checked)
 	script_arm(1, 1, 0);
 	arm.arm = (struct message_arm){.window = 1, .bench = 1, .n = 1, .flags = 0x82};
 	script_send(&arm);
-	arm.arm = (struct message_arm){.window = 1, .bench = 1, .n = 1, .load = 9};
+	arm.arm = (struct message_arm){.window = 1, .bench = 1, .n = 1, .load = 11};
 	script_send(&arm);
 	arm.arm = (struct message_arm){.window = 1, .bench = 1, .n = 1, .load = 1};
 	script_send(&arm);
@@ -265,7 +265,7 @@ START_TEST(arm_checks_all_that_can_be_checked)
 	ck_assert_str_eq(script_answer(at++, MESSAGE_ERROR)->message.error.text, "no threads");
 	script_expect_error(at++, WIRE_ERROR_BAD_RANGE, 0);
 	script_expect_error(at++, WIRE_ERROR_BAD_RANGE, 0x82);
-	script_expect_error(at++, WIRE_ERROR_BAD_RANGE, 9);
+	script_expect_error(at++, WIRE_ERROR_BAD_RANGE, 11);
 	script_expect_error(at++, WIRE_ERROR_UNSUPPORTED, 1);
 	script_expect_error(at++, WIRE_ERROR_BAD_RANGE, 4000000000);
 	ck_assert_uint_eq(script_answer(at, MESSAGE_PONG)->message.pong.state, MESSAGE_STATE_IDLE);
