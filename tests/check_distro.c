@@ -20,19 +20,6 @@ static bool is_wanted(void)
 	return false;
 }
 
-static unsigned count_events(const cJSON *show, const char *kind, const char *part)
-{
-	const cJSON *event;
-	unsigned count = 0;
-
-	cJSON_ArrayForEach(event, cJSON_GetObjectItem(show, "events"))
-	{
-		count += strcmp(text_of(event, "kind"), kind) == 0 &&
-			 strstr(text_of(event, "text"), part) != NULL;
-	}
-	return count;
-}
-
 START_TEST(a_distribution_passes_smoke)
 {
 	struct lab_rig rig;

@@ -28,19 +28,6 @@ static void change_linux(struct lab_rig *rig, bool has_first_boot, const char *c
 	lab_rig_write_manifest(rig, "linux", manifest);
 }
 
-static unsigned count_events(const cJSON *show, const char *kind, const char *part)
-{
-	const cJSON *event;
-	unsigned count = 0;
-
-	cJSON_ArrayForEach(event, cJSON_GetObjectItem(show, "events"))
-	{
-		count += strcmp(text_of(event, "kind"), kind) == 0 &&
-			 strstr(text_of(event, "text"), part) != NULL;
-	}
-	return count;
-}
-
 static unsigned count_lines(struct lab_rig *rig, const char *part)
 {
 	FILE *log = fopen(scratch_path(&rig->scratch, "board/log"), "r");

@@ -7,15 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/json_fields.h"
 #include "tests/lab_rig.h"
-
-static const char *fact(const cJSON *show, const char *key)
-{
-	const char *value = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItem(show, "facts"), key));
-
-	return value ? value : "";
-}
 
 START_TEST(it_measures_like_the_other_under_loads_and_with_priorities)
 {
@@ -33,9 +26,9 @@ START_TEST(it_measures_like_the_other_under_loads_and_with_priorities)
 	lab_rig_expect(&rig, 0, (const char *[]){"run", suite, NULL});
 	show = lab_rig_show(&rig);
 	ck_assert_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(show, "verdict")), "pass");
-	ck_assert_str_eq(fact(show, "agent_libc"), "musl");
-	ck_assert_str_eq(fact(show, "tuning.policy"), "SCHED_FIFO");
-	ck_assert_str_eq(fact(show, "settings.unfair"), "no");
+	ck_assert_str_eq(fact_of(show, "agent_libc"), "musl");
+	ck_assert_str_eq(fact_of(show, "tuning.policy"), "SCHED_FIFO");
+	ck_assert_str_eq(fact_of(show, "settings.unfair"), "no");
 	cJSON_Delete(show);
 	lab_rig_stop(&rig);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/json_fields.h"
 #include "tests/lab_rig.h"
 
 static bool has_images(void)
@@ -22,28 +23,20 @@ static bool has_images(void)
 	return false;
 }
 
-static const char *fact(const cJSON *show, const char *key)
-{
-	const char *value = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItem(show, "facts"), key));
-
-	return value ? value : "";
-}
-
 static void check_facts(const cJSON *show, const cJSON *manifest, const char *preemption)
 {
 	const char *hash = cJSON_GetStringValue(
 		cJSON_GetObjectItem(cJSON_GetObjectItem(manifest, "build"), "config_sha256"));
 
-	ck_assert_str_eq(fact(show, "preemption"), preemption);
-	ck_assert_str_eq(fact(show, "config_sha256"), hash);
-	ck_assert_str_ne(fact(show, "config_crc32"), "");
-	ck_assert_str_eq(fact(show, "settings.unfair"), "no");
-	ck_assert_str_eq(fact(show, "tuning.fair_server"), "0");
-	ck_assert_str_eq(fact(show, "tuning.sched_rt_runtime_us"), "-1");
-	ck_assert_str_eq(fact(show, "clock_event"), "riscv_timer_clockevent");
-	ck_assert_msg(
-		strncmp(fact(show, "firmware"), "OpenSBI ", 8) == 0, "%s", fact(show, "firmware"));
+	ck_assert_str_eq(fact_of(show, "preemption"), preemption);
+	ck_assert_str_eq(fact_of(show, "config_sha256"), hash);
+	ck_assert_str_ne(fact_of(show, "config_crc32"), "");
+	ck_assert_str_eq(fact_of(show, "settings.unfair"), "no");
+	ck_assert_str_eq(fact_of(show, "tuning.fair_server"), "0");
+	ck_assert_str_eq(fact_of(show, "tuning.sched_rt_runtime_us"), "-1");
+	ck_assert_str_eq(fact_of(show, "clock_event"), "riscv_timer_clockevent");
+	ck_assert_msg(strncmp(fact_of(show, "firmware"), "OpenSBI ", 8) == 0, "%s",
+		fact_of(show, "firmware"));
 }
 
 /* One of the two in each run of the tests' program, so that a check stays short. */

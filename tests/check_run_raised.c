@@ -9,22 +9,8 @@
 #include <string.h>
 
 #include "harness/rates.h"
+#include "tests/json_fields.h"
 #include "tests/lab_rig.h"
-
-static unsigned count_events(const cJSON *show, const char *kind, const char *text)
-{
-	const cJSON *event;
-	unsigned count = 0;
-
-	cJSON_ArrayForEach(event, cJSON_GetObjectItem(show, "events"))
-	{
-		const char *is = cJSON_GetStringValue(cJSON_GetObjectItem(event, "kind"));
-		const char *says = cJSON_GetStringValue(cJSON_GetObjectItem(event, "text"));
-
-		count += strcmp(is, kind) == 0 && strstr(says, text) != NULL;
-	}
-	return count;
-}
 
 static void run_and_count(struct lab_rig *rig, const char *suite, unsigned proofs)
 {
